@@ -101,11 +101,17 @@ inline Argnums first_argnums(size_t count) {
   std::iota(all.begin(), all.end(), size_t{0});
   return all;
 }
+/// The gradients of value_and_grad().
+inline std::vector<Tensor> gradients(const TensorFunction& f, const std::vector<Tensor>& x, const Argnums& argnums,
+                                     Loc where) {
+  return value_and_grad(f, x, argnums, where).others;
+}
 /// transform(f of a list, x, argnums) as a function of tensors.
 template <class F, class Which, class Transform>
 auto by_arguments(F f, Which which, Transform transform) {
   return [f = std::move(f), which = std::move(which), transform](const std::same_as<Tensor> auto&... x) {
-    return one_or_all(transform(of_list<sizeof...(x)>(f), std::vector<Tensor>{x...}, as_argnums(which)), which);
+    return one_or_all(transform(of_list<sizeof...(x)>(f), std::vector<Tensor>{x...}, as_argnums(which), Loc::current()),
+                      which);
   };
 }
 
@@ -114,32 +120,22 @@ auto by_arguments(F f, Which which, Transform transform) {
 /// The gradient of a scalar f with respect to one argument: grad(f)(x).
 template <class F>
 auto grad(F f, size_t argnum = 0) {
-  return transforms::by_arguments(std::move(f), argnum, [](const TensorFunction& g, const auto& x, const auto& which) {
-    return transforms::value_and_grad(g, x, which).others;
-  });
+  return transforms::by_arguments(std::move(f), argnum, transforms::gradients);
 }
 /// With respect to several: a std::vector of gradients.
 template <class F>
 auto grad(F f, transforms::Argnums argnums) {
-  return transforms::by_arguments(std::move(f), std::move(argnums),
-                                  [](const TensorFunction& g, const auto& x, const auto& which) {
-                                    return transforms::value_and_grad(g, x, which).others;
-                                  });
+  return transforms::by_arguments(std::move(f), std::move(argnums), transforms::gradients);
 }
 /// The value and the gradient: `auto [value, gradient] = value_and_grad(f)(x);`.
 template <class F>
 auto value_and_grad(F f, size_t argnum = 0) {
-  return transforms::by_arguments(std::move(f), argnum, [](const TensorFunction& g, const auto& x, const auto& which) {
-    return transforms::value_and_grad(g, x, which);
-  });
+  return transforms::by_arguments(std::move(f), argnum, transforms::value_and_grad);
 }
 /// With respect to several: the value, and a std::vector of gradients.
 template <class F>
 auto value_and_grad(F f, transforms::Argnums argnums) {
-  return transforms::by_arguments(std::move(f), std::move(argnums),
-                                  [](const TensorFunction& g, const auto& x, const auto& which) {
-                                    return transforms::value_and_grad(g, x, which);
-                                  });
+  return transforms::by_arguments(std::move(f), std::move(argnums), transforms::value_and_grad);
 }
 /// f(x), and seed times its Jacobian.
 template <class F>
@@ -169,30 +165,22 @@ ValueAnd jvp(F f, const Tensor (&x)[Count], const Tensor (&tangents)[Count], Loc
 /// is quick where it has fewer elements than the argument.
 template <class F>
 auto jacrev(F f, size_t argnum = 0) {
-  return transforms::by_arguments(std::move(f), argnum, [](const TensorFunction& g, const auto& x, const auto& which) {
-    return transforms::jacrev(g, x, which);
-  });
+  return transforms::by_arguments(std::move(f), argnum, transforms::jacrev);
 }
 /// With respect to several: a std::vector of Jacobians.
 template <class F>
 auto jacrev(F f, transforms::Argnums argnums) {
-  return transforms::by_arguments(
-      std::move(f), std::move(argnums),
-      [](const TensorFunction& g, const auto& x, const auto& which) { return transforms::jacrev(g, x, which); });
+  return transforms::by_arguments(std::move(f), std::move(argnums), transforms::jacrev);
 }
 /// The same from the argument forward, which is quick where it has fewer elements than the value.
 template <class F>
 auto jacfwd(F f, size_t argnum = 0) {
-  return transforms::by_arguments(std::move(f), argnum, [](const TensorFunction& g, const auto& x, const auto& which) {
-    return transforms::jacfwd(g, x, which);
-  });
+  return transforms::by_arguments(std::move(f), argnum, transforms::jacfwd);
 }
 /// With respect to several: a std::vector of Jacobians.
 template <class F>
 auto jacfwd(F f, transforms::Argnums argnums) {
-  return transforms::by_arguments(
-      std::move(f), std::move(argnums),
-      [](const TensorFunction& g, const auto& x, const auto& which) { return transforms::jacfwd(g, x, which); });
+  return transforms::by_arguments(std::move(f), std::move(argnums), transforms::jacfwd);
 }
 /// jacrev(), by the name of torch.autograd.functional.
 template <class F>

@@ -42,9 +42,7 @@ class Batcher {
     return out;
   }
   static ir::Ints shifted(const ir::Ints& axes) {
-    ir::Ints out;
-    for (int64_t a : axes) out.push_back(a + 1);
-    return out;
+    return ir::mapped<ir::Ints>(axes, [](int64_t a) { return a + 1; });
   }
   ir::Region with_count(const ir::Region& box) const {
     ir::Region out{{0, count_}};
@@ -52,8 +50,7 @@ class Batcher {
     return out;
   }
   UOp with(UOp n, const ir::Attr& attr) const {
-    ir::Sources src;
-    for (UOp s : n->src) src.push_back(of(s));
+    auto src = ir::mapped<ir::Sources>(n->src, [&](UOp s) { return of(s); });
     return n->graph->make({n->op, n->dtype, with_count(n->shape), std::move(src), attr, n->device});
   }
 
@@ -76,8 +73,7 @@ class Batcher {
   }
   UOp pick(UOp n) const {
     if (n->op == Op::Sort || n->op == Op::Lapack) {  // along the last axes, of what is stored
-      ir::Sources src;
-      for (UOp s : n->src) src.push_back(ir::contiguous(of(s)));
+      auto src = ir::mapped<ir::Sources>(n->src, [&](UOp s) { return ir::contiguous(of(s)); });
       return n->graph->make({n->op, n->dtype, with_count(n->shape), std::move(src), n->attr, n->device});
     }
     if (n->op != Op::Scatter) return with(n, n->integer() + 1);
@@ -116,7 +112,7 @@ class Batcher {
   UOp custom(UOp n) {
     const std::shared_ptr<const ir::RuleGroup> group = ir::rule_group(n);
     const UOp all = with(n, n->attr);
-    if (!group || !all->state.requires_grad) return of(n->src[static_cast<size_t>(n->integer())]);
+    if (!group || !all->state.requires_grad) return of(n->src[n->integer()]);
     std::shared_ptr<const ir::RuleGroup>& made = groups_[group.get()];
     if (!made) made = std::make_shared<ir::RuleGroup>(ir::RuleGroup{group->rule->batched(n, count_), group->values});
     ir::set_rule_group(all, made);
@@ -135,9 +131,7 @@ std::vector<UOp> batched(std::span<const UOp> values, std::span<const BatchedInp
   for (const BatchedInput& b : batches) batcher.give(b.element, b.all);
   // The walk is over before the first rule makes a node.
   for (UOp n : ir::topological(values)) batcher.add(n);
-  std::vector<UOp> out;
-  for (UOp v : values) out.push_back(batcher.of(v));
-  return out;
+  return ir::mapped(values, [&](UOp v) { return batcher.of(v); });
 }
 
 }  // namespace sinter::batching

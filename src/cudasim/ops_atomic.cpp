@@ -1,6 +1,5 @@
 // atom and red: lanes run one after another; each read-modify-write is done at once.
 #include <algorithm>
-#include <cmath>
 
 #include "cudasim/lane_access.h"
 #include "cudasim/type_dispatch.h"

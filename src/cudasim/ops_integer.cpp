@@ -1,8 +1,6 @@
 // Integer arithmetic. Results wrap. As on the device, a division by zero gives all
 // ones, and its remainder is the dividend.
 #include <algorithm>
-#include <bit>
-#include <limits>
 #include <type_traits>
 
 #include "cudasim/type_dispatch.h"

@@ -3,8 +3,6 @@
 // column) g.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "cudasim/lane_access.h"
 #include "cudasim/poison.h"
 #include "cudasim/requests.h"

@@ -22,8 +22,7 @@ constexpr GradientRuleEntry kMovement[] = {
     {Op::Permute,
      [](Adjoint& a) {
        Ints inverse(a.n->rank());
-       for (size_t i = 0; i < inverse.size(); ++i)
-         inverse[static_cast<size_t>(a.n->ints()[i])] = static_cast<int64_t>(i);
+       for (size_t i = 0; i < inverse.size(); ++i) inverse[a.n->ints()[i]] = static_cast<int64_t>(i);
        a.give(0, permute(a.g, inverse));
      }},
     {Op::Expand, [](Adjoint& a) { a.give(0, sum(a.g, a.n->ints())); }},
@@ -33,7 +32,7 @@ constexpr GradientRuleEntry kMovement[] = {
     {Op::Window,
      [](Adjoint& a) {
        const WindowAttr& w = a.n->get<WindowAttr>();
-       a.give(0, slide(a.g, w.axis, -w.step, a.src(0)->shape[static_cast<size_t>(w.axis)].value()));
+       a.give(0, slide(a.g, w.axis, -w.step, a.src(0)->shape[w.axis].value()));
      }},
 };
 

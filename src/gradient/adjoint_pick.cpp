@@ -12,7 +12,7 @@ using namespace sinter::ir;
 /// kernel of its own.
 UOp one_hot_gradient(UOp x, UOp index, UOp g, int64_t axis) {
   Graph& graph = *x->graph;
-  const Dim& size = x->shape[static_cast<size_t>(axis)];
+  const Dim& size = x->shape[axis];
   UOp i = cast(index, DType::I64);
   UOp extent =
       size.symbolic() ? bound_size(graph, size, x->device) : constant(graph, DType::I64, size.value(), x->device);
@@ -76,7 +76,7 @@ constexpr GradientRuleEntry kPick[] = {
      [](Adjoint& a) {
        UOp x = a.src(0), index = a.src(1);
        const int64_t axis = a.n->integer();
-       if (index->shape[static_cast<size_t>(axis)] == 1) return a.give(0, one_hot_gradient(x, index, a.g, axis));
+       if (index->shape[axis] == 1) return a.give(0, one_hot_gradient(x, index, a.g, axis));
        a.give(0, scatter_add(like(x, 0.0), index, a.g, axis));
      }},
     {Op::Scatter, scatter_rule},

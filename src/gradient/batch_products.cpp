@@ -151,9 +151,9 @@ UOp expand_steps(UOp factor, UOp repeat, size_t steps, bool has_step_axis) {
 
 /// Factor i of all products, stored along a new first axis. Products of one value share the stack.
 UOp stack_factor(std::span<const SumOfProducts> products, size_t i) {
-  std::vector<UOp> steps;
-  for (const SumOfProducts& p : products)
-    steps.push_back(ir::reshape(p.factors[i], add_step_axis(p.factors[i]->shape, 1)));
+  std::vector<UOp> steps = ir::mapped(products, [&](const SumOfProducts& p) {
+    return ir::reshape(p.factors[i], add_step_axis(p.factors[i]->shape, 1));
+  });
   const UOp stack = ir::contiguous(ir::cat(steps, 0));
   const bool tf32 =
       std::ranges::all_of(products, [&](const SumOfProducts& p) { return !!ir::tf32_source(p.factors[i]); });

@@ -98,7 +98,7 @@ class GradientWalk {
     if (!walk_.size()) return {};  // y carries no gradient, and no x is wanted
     grads_[0] = {seed_};
     for (size_t i = walk_.size(); i-- > 0;)
-      for (int32_t s : walk_.sources(i)) leads_[i] = leads_[i] || (s >= 0 && leads_[static_cast<size_t>(s)]);
+      for (int32_t s : walk_.sources(i)) leads_[i] = leads_[i] || (s >= 0 && leads_[s]);
     user_rules_ = walk_.has_user_rules();
     std::vector<ir::NodeRef> held;  // functions of the program may let other threads use the graph
     if (user_rules_) {
@@ -117,9 +117,7 @@ class GradientWalk {
 
  private:
   std::vector<bool> wanted_sources(size_t i) const {
-    std::vector<bool> wanted;
-    for (int32_t s : walk_.sources(i)) wanted.push_back(s >= 0 && leads_[static_cast<size_t>(s)]);
-    return wanted;
+    return ir::mapped(walk_.sources(i), [&](int32_t s) { return s >= 0 && leads_[s]; });
   }
 
   void visit(size_t i) {
@@ -144,7 +142,7 @@ class GradientWalk {
       if (UOp part = a.source_gradient(k)) give(i, k, part);
     if (!wanted_[i]) parts = {};
   }
-  void give(size_t i, size_t k, UOp part) { grads_[static_cast<size_t>(walk_.sources(i)[k])].push_back(part); }
+  void give(size_t i, size_t k, UOp part) { grads_[walk_.sources(i)[k]].push_back(part); }
   /// Another thread may have consumed the graph while a function of the program ran.
   static void require_sources(UOp n, size_t count) {
     if (n->src.size() != count)
@@ -167,7 +165,7 @@ class GradientWalk {
       CustomValues& all = customs_[group.get()];
       all.values.resize(group->values);
       all.gradients.resize(group->values);
-      all.values[static_cast<size_t>(n->integer())] = n;
+      all.values[n->integer()] = n;
       all.last = i;
     }
   }
@@ -175,7 +173,7 @@ class GradientWalk {
     const UOp n = walk_.order()[i];
     const std::shared_ptr<const ir::RuleGroup> group = ir::rule_group(n);
     CustomValues& all = customs_.at(group.get());
-    if (!grads_[i].empty()) all.gradients[static_cast<size_t>(n->integer())] = add_up(grads_[i]);
+    if (!grads_[i].empty()) all.gradients[n->integer()] = add_up(grads_[i]);
     if (!wanted_[i]) grads_[i] = {};
     const bool any = std::ranges::any_of(all.gradients, [](UOp g) { return static_cast<bool>(g); });
     std::vector<bool> sources = wanted_sources(i);

@@ -47,9 +47,7 @@ class GraphInterpreter {
       values_[i] = std::make_unique<StridedView>(value(i));
       for (uint32_t s : sources_[i]) release_use(s);
     }
-    std::vector<Array> out;
-    for (uint32_t r : roots_) out.push_back(values_[r]->copy());
-    return out;
+    return ir::mapped(roots_, [&](uint32_t r) { return values_[r]->copy(); });
   }
   /// Bits of the error word.
   uint32_t errors() const { return (index_error_ ? kIndexError : 0) | (matrix_error_ ? kMatrixError : 0); }
@@ -81,9 +79,7 @@ class GraphInterpreter {
     return bound == inputs_.vars.end() ? d.value() : bound->second;
   }
   std::vector<int64_t> sizes(const Shape& shape) const {
-    std::vector<int64_t> out;
-    for (const Dim& d : shape) out.push_back(size(d));
-    return out;
+    return ir::mapped(shape, [&](const Dim& d) { return size(d); });
   }
   const StridedView& source(size_t i, size_t k) const { return *values_[sources_[i][k]]; }
 
@@ -128,7 +124,7 @@ class GraphInterpreter {
       case Op::Arg:
         if (static_cast<size_t>(n->integer()) >= inputs_.args.size())
           refuse(n, fmt::format("no argument {}", n->integer()));
-        return scalar(n, inputs_.args[static_cast<size_t>(n->integer())]);
+        return scalar(n, inputs_.args[n->integer()]);
       default: refuse(n, "it has no storage");
     }
   }

@@ -220,7 +220,7 @@ class StoreInterpreter {
       case Op::Var: out = Scalar::of(n->dtype, variable(n, inputs_)); return;
       case Op::Arg:
         if (static_cast<size_t>(n->integer()) >= inputs_.args.size()) refuse_node(n, "no such argument");
-        out = inputs_.args[static_cast<size_t>(n->integer())];
+        out = inputs_.args[n->integer()];
         return;
       case Op::Load: out = load(e.node); return;
       case Op::Reduce: out = reduce(e); return;
@@ -288,7 +288,7 @@ class StoreInterpreter {
   std::byte* element(size_t node) const {
     UOp n = order_[node], param = n->src[0];
     if (static_cast<size_t>(param->integer()) >= inputs_.params.size()) refuse_node(param, "no such buffer");
-    const KernelBuffer& buffer = inputs_.params[static_cast<size_t>(param->integer())];
+    const KernelBuffer& buffer = inputs_.params[param->integer()];
     const bool same_rank = buffer.shape.size() == param->rank();  // otherwise adjacent axes of the buffer are one dim
     if (buffer.dtype != param->dtype || (!same_rank && param->shape.symbolic()))
       refuse_node(param, "the buffer has another type or rank");
@@ -344,7 +344,7 @@ class StoreInterpreter {
 void interpret_kernel(UOp sink, const KernelInputs& inputs) {
   if (ir::sorts_runs(sink)) {
     const ir::Sources& params = sink->src[0]->src;
-    const auto buffer = [&](UOp p) -> const KernelBuffer& { return inputs.params[static_cast<size_t>(p->integer())]; };
+    const auto buffer = [&](UOp p) -> const KernelBuffer& { return inputs.params[p->integer()]; };
     sort_runs(ir::sort_runs_of(sink->src[0]), buffer(params[0]), buffer(params[1]));
     return;
   }
@@ -353,8 +353,7 @@ void interpret_kernel(UOp sink, const KernelInputs& inputs) {
   for (UOp n : ir::topological(sink))
     if (n->op == Op::Range && n->get<ir::RangeAttr>().kind == ir::AxisKind::Outer) outer.push_back(n);
   std::ranges::sort(outer, [](UOp a, UOp b) { return id_of(a) < id_of(b); });
-  std::vector<int64_t> bound;
-  for (UOp r : outer) bound.push_back(bound_of(r, inputs));
+  std::vector<int64_t> bound = ir::mapped(outer, [&](UOp r) { return bound_of(r, inputs); });
   if (std::ranges::any_of(bound, [](int64_t b) { return b <= 0; })) return;
 
   std::vector<StoreInterpreter> stores;

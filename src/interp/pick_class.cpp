@@ -37,7 +37,7 @@ void for_picks(const StridedView& index, const std::vector<int64_t>& step, int64
 
 Array gather_view(const StridedView& x, const StridedView& index, int64_t axis, bool& error) {
   Array out(x.dtype, index.shape);
-  for_picks(index, x.stride, x.offset, axis, x.shape[static_cast<size_t>(axis)], [&](int64_t i, int64_t at) {
+  for_picks(index, x.stride, x.offset, axis, x.shape[axis], [&](int64_t i, int64_t at) {
     if (at >= 0)
       out.set(i, load_scalar(x.dtype, x.address(at)));
     else
@@ -50,7 +50,7 @@ Array scatter_view(const StridedView& base, const StridedView& index, const Stri
                    const ir::ScatterAttr& attr, bool& error) {
   Array out = base.copy();
   const Array values = value.copy();
-  const auto size = out.shape[static_cast<size_t>(attr.axis)];
+  const auto size = out.shape[attr.axis];
   for_picks(index, row_major(out.shape), 0, attr.axis, size, [&](int64_t i, int64_t at) {
     if (at < 0) {
       error = true;

@@ -129,7 +129,7 @@ Array chain(const ReductionSpec& r, const StridedView& a, const StridedView& b, 
 std::vector<DType> accumulators(const ReductionSpec& r, std::span<const StridedView* const> views) {
   std::vector<DType> types;
   for (int k = 0; k < ir::accumulator_count(r.attr.combine); ++k) {
-    const DType value = views[static_cast<size_t>(k)]->dtype, t = r.attr.tree.mma ? ir::mma_sum(value) : value;
+    const DType value = views[k]->dtype, t = r.attr.tree.mma ? ir::mma_sum(value) : value;
     types.push_back(t == DType::F32 && !r.exact ? DType::F64 : t);
   }
   return types;
@@ -166,14 +166,13 @@ Array gather_then_reduce(const ReductionSpec& r, std::span<const StridedView* co
   for (int64_t i = 0; i < static_cast<int64_t>(a.rank()); ++i)
     if (!ir::contains(r.attr.axes, i)) order.push_back(i);
   order.insert(order.end(), r.attr.axes.begin(), r.attr.axes.end());
-  std::vector<Array> sources;
-  for (const StridedView* v : views) sources.push_back(v->permute(order).copy());
+  std::vector<Array> sources = ir::mapped(views, [&](const StridedView* v) { return v->permute(order).copy(); });
   ir::ReduceAttr attr = r.attr;
   if (!r.exact && is_float(out.dtype)) attr.tree = {};
   CombineEvaluator combiner(attr, accumulators(r, views), a.dtype);
   size_t row = 1;
   for (int64_t axis : attr.axes)
-    if (a.shape[static_cast<size_t>(axis)] != 1) row = static_cast<size_t>(a.shape[static_cast<size_t>(axis)]);
+    if (a.shape[axis] != 1) row = static_cast<size_t>(a.shape[axis]);
   const size_t given = r.product ? 1 : views.size();
   const int64_t results = out.numel(), length = results ? sources[0].numel() / results : 0;
   std::vector<std::vector<Scalar>> values(given);
@@ -243,14 +242,14 @@ std::vector<CombineEvaluator::AccumulatorValues> CombineEvaluator::merge_groups(
 Scalar CombineEvaluator::add(bool first, std::span<const Scalar> element) {
   if (first) state_ = identity_;
   step_->run(state_, element);
-  return state_[static_cast<size_t>(attr_.result)];
+  return state_[attr_.result];
 }
 
 Array reduce_view(const ReductionSpec& r, std::span<const StridedView* const> views) {
   const StridedView& a = *views[0];
   const StridedView& b = views.size() > 1 ? *views[1] : a;
   const std::vector<int64_t> shape = ir::without(a.shape, r.attr.axes);
-  const DType value = views[static_cast<size_t>(r.attr.result)]->dtype;
+  const DType value = views[r.attr.result]->dtype;
   Array out(r.attr.tree.mma ? ir::mma_sum(value) : value, shape);
   std::vector<int64_t> acc_step = ir::with_axes(row_major(shape), r.attr.axes, [](int64_t) { return 0; });
   const bool one_chain = r.attr.tree == ir::ReductionTree{};
@@ -265,8 +264,7 @@ Array reduce_view(const ReductionSpec& r, std::span<const StridedView* const> vi
 Array scan_view(const ReductionSpec& r, std::span<const StridedView* const> views) {
   const StridedView& a = *views[0];
   const auto axis = static_cast<size_t>(r.attr.axes[0]), result = static_cast<size_t>(r.attr.result);
-  std::vector<Array> sources;
-  for (const StridedView* v : views) sources.push_back(v->copy());
+  std::vector<Array> sources = ir::mapped(views, [](const StridedView* v) { return v->copy(); });
   Array out(views[result]->dtype, a.shape);
   CombineEvaluator combiner(r.attr, accumulators(r, views), a.dtype);
   int64_t inner = 1;

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "interp/op_classes.h"
-#include "ir/short_float.h"
 
 namespace sinter::runtime {
 namespace {
@@ -44,10 +43,10 @@ Array sort_view(const StridedView& x, int64_t first, int64_t count, bool descend
   std::vector<SortElement> elements(static_cast<size_t>(row));
   for (int64_t begin = 0, to = 0; to < out.numel(); begin += row) {
     for (int64_t i = 0; i < row; ++i)
-      elements[static_cast<size_t>(i)] = {key_of(x.dtype, values.at(begin + i), descending), static_cast<uint64_t>(i)};
+      elements[i] = {key_of(x.dtype, values.at(begin + i), descending), static_cast<uint64_t>(i)};
     std::ranges::sort(elements);
     for (int64_t i = 0; i < count; ++i, ++to) {
-      const auto at = static_cast<int64_t>(elements[static_cast<size_t>(first + i)].position);
+      const auto at = static_cast<int64_t>(elements[first + i].position);
       if (gives_values)
         std::memcpy(out.data.data() + to * width, values.data.data() + (begin + at) * width, width);
       else
@@ -68,7 +67,7 @@ void sort_runs(const ir::SortRuns& step, const KernelBuffer& to, const KernelBuf
   std::vector<SortElement> elements(static_cast<size_t>(step.row));
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t i = 0; i < step.row; ++i) {
-      SortElement& e = elements[static_cast<size_t>(i)];
+      SortElement& e = elements[i];
       const int64_t here = r * step.row + i;
       if (reads_values) {
         e = {key_of(from.dtype, load_scalar(from.dtype, at(from, here, width)), step.descending),
@@ -81,7 +80,7 @@ void sort_runs(const ir::SortRuns& step, const KernelBuffer& to, const KernelBuf
     for (int64_t i = 0; i < step.row; i += step.group)
       std::sort(elements.begin() + i, elements.begin() + std::min(i + step.group, step.row));
     for (int64_t i = 0; i < step.row; ++i) {
-      const SortElement& e = elements[static_cast<size_t>(i)];
+      const SortElement& e = elements[i];
       const bool wanted = !step.last() || (i >= step.first && i < step.first + step.count);
       if (!wanted) continue;
       const int64_t there = step.last() ? r * step.count + i - step.first : r * step.row + i;

@@ -51,8 +51,8 @@ void copy_into(Array& target, const std::vector<int64_t>& begin, const StridedVi
 StridedView StridedView::permute(const ir::Ints& order) const {
   StridedView v = *this;
   for (size_t i = 0; i < order.size(); ++i) {
-    v.shape[i] = shape[static_cast<size_t>(order[i])];
-    v.stride[i] = stride[static_cast<size_t>(order[i])];
+    v.shape[i] = shape[order[i]];
+    v.stride[i] = stride[order[i]];
   }
   return v;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "ir/lists.h"
 #include "ir/mma_step.h"
 #include "sinter/dtype.h"
 #include "sinter/shape.h"
@@ -145,6 +146,7 @@ struct RangeAttr {
   friend bool operator==(const RangeAttr&, const RangeAttr&) = default;
 };
 
+/// AttrKind (ir/op.h) names these.
 using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, sinter::Var, WindowAttr,
                           ScatterAttr>;
 

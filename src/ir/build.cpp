@@ -112,13 +112,13 @@ UOp permute(UOp x, const Ints& order) {
   require(order.size() == x->rank(), Op::Permute, "order has another rank", x);
   if (sees_through(x, Op::Permute)) {
     Ints both(order.size());
-    for (size_t i = 0; i < order.size(); ++i) both[i] = x->ints()[static_cast<size_t>(order[i])];
+    for (size_t i = 0; i < order.size(); ++i) both[i] = x->ints()[order[i]];
     return permute(x->src[0], both);
   }
   Shape shape;
   bool same = true;
   for (size_t i = 0; i < order.size(); ++i) {
-    shape.push_back(x->shape[static_cast<size_t>(order[i])]);
+    shape.push_back(x->shape[order[i]]);
     same &= order[i] == static_cast<int64_t>(i);
   }
   return same ? x : move(x, Op::Permute, shape, order);
@@ -214,15 +214,14 @@ UOp reduce(Combine combine, UOp x, Ints axes) {
 UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) {
   require(static_cast<int>(values.size()) == value_count(combine) && result < accumulator_count(combine), Op::Reduce,
           "values do not fit");
-  if (axes.empty()) return values[static_cast<size_t>(result)];
+  if (axes.empty()) return values[result];
   if (std::ranges::any_of(values, is_short)) {
-    std::vector<UOp> wide;
-    for (UOp v : values) wide.push_back(to_compute_type(v));
-    return cast(reduce(combine, wide, std::move(axes), result), values[static_cast<size_t>(result)]->dtype);
+    std::vector<UOp> wide = mapped(values, to_compute_type);
+    return cast(reduce(combine, wide, std::move(axes), result), values[result]->dtype);
   }
   std::ranges::sort(axes);
   const Shape shape = without(values[0]->shape, axes);
-  UOp typed = values[static_cast<size_t>(result)];
+  UOp typed = values[result];
   return typed->graph->make({Op::Reduce,
                              typed->dtype,
                              shape,
@@ -235,12 +234,11 @@ UOp scan(Combine combine, UOp x, int64_t axis) { return scan(combine, std::span<
 UOp scan(Combine combine, std::span<const UOp> values, int64_t axis, int result) {
   require(static_cast<int>(values.size()) == value_count(combine) && result < accumulator_count(combine), Op::Scan,
           "values do not fit");
-  Sources wide;
-  for (UOp v : values) wide.push_back(to_compute_type(v));
-  UOp typed = wide[static_cast<size_t>(result)];
+  auto wide = mapped<Sources>(values, to_compute_type);
+  UOp typed = wide[result];
   UOp made = typed->graph->make(
       {Op::Scan, typed->dtype, typed->shape, std::move(wide), ReduceAttr{combine, {axis}, {}, result}});
-  return cast(made, values[static_cast<size_t>(result)]->dtype);
+  return cast(made, values[result]->dtype);
 }
 
 UOp gather(UOp x, UOp index, int64_t axis) {
@@ -332,23 +330,21 @@ UOp store(UOp param, std::span<const UOp> index, UOp value, ScatterMode mode, UO
   return param->graph->make({Op::Store, DType::Void, {}, std::move(src), static_cast<int64_t>(mode)});
 }
 
+static UOp over_ranges(Op op, Combine combine, std::span<const UOp> values, std::span<const UOp> ranges,
+                       ReductionTree tree, int result) {
+  require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), op,
+          "values and ranges do not fit");
+  Sources src(values.begin(), values.end());
+  src.insert(src.end(), ranges.begin(), ranges.end());
+  const DType value = values[result]->dtype, dtype = tree.mma ? mma_sum(value) : value;
+  return values[0]->graph->make({op, dtype, {}, std::move(src), ReduceAttr{combine, {}, tree, result}});
+}
 UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, ReductionTree tree,
                 int result) {
-  require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Reduce,
-          "values and ranges do not fit");
-  Sources src(values.begin(), values.end());
-  src.insert(src.end(), ranges.begin(), ranges.end());
-  const DType value = values[static_cast<size_t>(result)]->dtype, dtype = tree.mma ? mma_sum(value) : value;
-  return values[0]->graph->make({Op::Reduce, dtype, {}, std::move(src), ReduceAttr{combine, {}, tree, result}});
+  return over_ranges(Op::Reduce, combine, values, ranges, tree, result);
 }
-
 UOp scan_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, int result) {
-  require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Scan,
-          "values and ranges do not fit");
-  Sources src(values.begin(), values.end());
-  src.insert(src.end(), ranges.begin(), ranges.end());
-  const DType dtype = values[static_cast<size_t>(result)]->dtype;
-  return values[0]->graph->make({Op::Scan, dtype, {}, std::move(src), ReduceAttr{combine, {}, {}, result}});
+  return over_ranges(Op::Scan, combine, values, ranges, {}, result);
 }
 
 UOp sink(Graph& g, Sources stores) { return g.make({Op::Sink, DType::Void, {}, std::move(stores)}); }

@@ -56,7 +56,7 @@ UOp slide(UOp x, int64_t axis, int64_t step, int64_t size) {
   if (axis < 0 || axis + 1 >= static_cast<int64_t>(x->rank()) || size < 0)
     throw InternalError("building Window: no such axis, or a negative size");
   Shape shape = x->shape;
-  shape[static_cast<size_t>(axis)] = size;
+  shape[axis] = size;
   return x->graph->make({Op::Window, x->dtype, shape, {x}, WindowAttr{axis, step}});
 }
 

@@ -116,8 +116,7 @@ Scalar reduction_identity(Combine combine, DType dtype, int result) {
 std::vector<DType> accumulator_types(UOp reduce) {
   if (reduce->reduction().tree.mma) return {mma_sum(reduce->src[0]->dtype)};
   std::vector<DType> out;
-  for (int i = 0; i < accumulator_count(reduce->reduction().combine); ++i)
-    out.push_back(reduce->src[static_cast<size_t>(i)]->dtype);
+  for (int i = 0; i < accumulator_count(reduce->reduction().combine); ++i) out.push_back(reduce->src[i]->dtype);
   return out;
 }
 

@@ -91,9 +91,9 @@ LapackRows lapack(const LapackCall& call, const Sources& sources) {
   const auto batch = static_cast<std::ptrdiff_t>(a->rank()) - 2;
   std::vector<Dim> shape(a->shape.begin(), a->shape.begin() + batch);
   shape.emplace_back(lapack_row_length(call, sizes));
-  Sources stored;
-  for (UOp s : sources)
-    stored.push_back(s->op == Op::Contiguous ? s : s->graph->make({Op::Contiguous, s->dtype, s->shape, {s}}));
+  auto stored = mapped<Sources>(sources, [&](UOp s) {
+    return s->op == Op::Contiguous ? s : s->graph->make({Op::Contiguous, s->dtype, s->shape, {s}});
+  });
   return {a->graph->make({Op::Lapack, a->dtype, Shape(shape), std::move(stored), attribute(call)}), results};
 }
 

@@ -6,8 +6,9 @@
 namespace sinter::ir {
 
 constexpr OpInfo kOps[] = {
-#define OP(name, cls, arity, result, traits, batching, meaning) \
-  {#name, OpClass::cls, arity, ResultType::result, static_cast<uint16_t>(traits), Batching::batching, meaning},
+#define OP(name, cls, arity, result, traits, batching, attr, meaning)                                          \
+  {#name,          OpClass::cls, arity, ResultType::result, static_cast<uint16_t>(traits), Batching::batching, \
+   AttrKind::attr, meaning},
 #include "ir/ops.def"
 #undef OP
 };

@@ -7,7 +7,7 @@
 namespace sinter::ir {
 
 enum class Op : uint8_t {
-#define OP(name, cls, arity, result, traits, batching, meaning) name,
+#define OP(name, cls, arity, result, traits, batching, attr, meaning) name,
 #include "ir/ops.def"
 #undef OP
 };
@@ -15,6 +15,8 @@ enum class Op : uint8_t {
 enum class OpClass : uint8_t { Leaf, Alu, Movement, Reduce, Pick, State, Memory, Control };
 enum class ResultType : uint8_t { Same, Bool, Given, Index, Void };
 enum class Batching : uint8_t { Map, Move, Fold, Pick, Leaf, None };
+/// The alternatives of ir::Attr (ir/attr.h), in their order.
+enum class AttrKind : uint8_t { None, Int, Scalar, Ints, Region, Reduce, Range, Var, Window, Scatter };
 
 enum Trait : uint16_t {
   kNone = 0,
@@ -37,6 +39,7 @@ struct OpInfo {
   ResultType result;
   uint16_t traits;
   Batching batching;
+  AttrKind attr;
   std::string_view meaning;
 };
 

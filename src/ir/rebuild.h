@@ -31,9 +31,7 @@ std::vector<UOp> rebuild(Graph& g, std::span<const UOp> roots, Change change) {
     const bool stays = n->graph == &g && src == n->src;
     now[i] = stays ? n : g.make({n->op, n->dtype, n->shape, src, n->attr, n->device});
   }
-  std::vector<UOp> made;
-  for (uint32_t p : place) made.push_back(now[p]);
-  return made;
+  return mapped(place, [&](uint32_t p) { return now[p]; });
 }
 template <class Change>
 UOp rebuild(Graph& g, UOp root, Change change) {

@@ -82,46 +82,16 @@ class Verifier {
     require(known, n, "is no op of this level");
   }
 
-  /// The kind of attribute that ops.def prescribes for the op.
+  /// The kind of attribute that ops.def prescribes for the op, with a value that there is.
   void check_attribute(UOp n) const {
-    auto holds = [&]<class T>(const T*) { return std::holds_alternative<T>(n->attr); };
-    bool ok = true;
-    switch (n->op) {
-      case Op::Const:
-      case Op::Num: ok = holds(static_cast<Scalar*>(nullptr)) && n->scalar().floating() == is_float(n->dtype); break;
-      case Op::Var:  // in the tensor graph it may be the bound value
-        ok = holds(static_cast<sinter::Var*>(nullptr)) ||
-             (level_ == IrLevel::Tensor && holds(static_cast<Region*>(nullptr)));
-        break;
-      case Op::Param:
-      case Op::Arg:
-      case Op::Check:
-      case Op::Custom:
-      case Op::Gather: ok = holds(static_cast<int64_t*>(nullptr)); break;
-      case Op::Store:
-        ok = holds(static_cast<int64_t*>(nullptr)) && n->integer() >= 0 &&
-             n->integer() < static_cast<int64_t>(kScatterNames.size());
-        break;
-      case Op::Scatter:
-        ok = holds(static_cast<ScatterAttr*>(nullptr)) && n->scatter().mode != ScatterMode{} &&
-             static_cast<size_t>(n->scatter().mode) < kScatterNames.size();
-        break;
-      case Op::Permute:
-      case Op::Expand:
-      case Op::Sort:
-      case Op::SortRuns:
-      case Op::Lapack:
-      case Op::CallLapack:
-      case Op::Flip: ok = holds(static_cast<Ints*>(nullptr)); break;
-      case Op::Shrink:
-      case Op::Pad: ok = holds(static_cast<Region*>(nullptr)); break;
-      case Op::Window: ok = holds(static_cast<WindowAttr*>(nullptr)); break;
-      case Op::Reduce:
-      case Op::Scan: ok = holds(static_cast<ReduceAttr*>(nullptr)); break;
-      case Op::Range: ok = holds(static_cast<RangeAttr*>(nullptr)); break;
-      case Op::After: return;  // none for a version of a whole tensor, a box for a partial one
-      default: ok = holds(static_cast<std::monostate*>(nullptr)); break;
-    }
+    if (n->op == Op::After) return;  // none for a version of a whole tensor, a box for a partial one
+    bool ok = n->attr.index() == static_cast<size_t>(info(n->op).attr);
+    if (n->op == Op::Var)  // in the tensor graph it may be the bound value
+      ok |= level_ == IrLevel::Tensor && std::holds_alternative<Region>(n->attr);
+    if (ok && (n->op == Op::Const || n->op == Op::Num)) ok = n->scalar().floating() == is_float(n->dtype);
+    if (ok && n->op == Op::Store) ok = n->integer() >= 0 && n->integer() < static_cast<int64_t>(kScatterNames.size());
+    if (ok && n->op == Op::Scatter)
+      ok = n->scatter().mode != ScatterMode{} && static_cast<size_t>(n->scatter().mode) < kScatterNames.size();
     require(ok, n, "carries the wrong kind of attribute");
   }
 

@@ -46,7 +46,7 @@ std::string scan_error(UOp n) {
   const ReduceAttr& r = n->reduction();
   if (r.axes.size() != 1 || !is_axis(r.axes[0], n->rank())) return "scans along no axis of its source";
   ReductionTree chain;
-  if (r.tree.block) chain.block = n->shape[static_cast<size_t>(r.axes[0])].bound();
+  if (r.tree.block) chain.block = n->shape[r.axes[0]].bound();
   if (static_cast<int>(n->src.size()) != value_count(r.combine) || !(r.tree == chain))
     return "has ranges, too few values, or a tree";
   for (UOp s : n->src)
@@ -80,9 +80,9 @@ std::string shape_error(UOp n) {
       std::vector<bool> seen(from.rank());
       for (size_t i = 0; i < from.rank(); ++i) {
         const int64_t a = n->ints()[i];
-        if (!is_axis(a, from.rank()) || seen[static_cast<size_t>(a)]) return "orders no permutation";
-        seen[static_cast<size_t>(a)] = true;
-        if (!(to[i] == from[static_cast<size_t>(a)])) return fmt::format("axis {} has another size", i);
+        if (!is_axis(a, from.rank()) || seen[a]) return "orders no permutation";
+        seen[a] = true;
+        if (!(to[i] == from[a])) return fmt::format("axis {} has another size", i);
       }
       return {};
     }
@@ -102,7 +102,7 @@ std::string shape_error(UOp n) {
     case Op::Window: {
       const int64_t axis = n->get<WindowAttr>().axis;
       if (!is_axis(axis, from.rank()) || !is_axis(axis + 1, from.rank())) return "slides along an axis without taps";
-      if (from[static_cast<size_t>(axis)].symbolic() || to.rank() != from.rank()) return "slides along a symbolic axis";
+      if (from[axis].symbolic() || to.rank() != from.rank()) return "slides along a symbolic axis";
       for (size_t i = 0; i < to.rank(); ++i)
         if (static_cast<int64_t>(i) != axis && !(to[i] == from[i])) return fmt::format("axis {} has another size", i);
       return {};
@@ -132,7 +132,7 @@ std::string shape_error(UOp n) {
       return n->src.size() < 2 ? "stores no value" : region_error(n, to, n->src[1]->shape, n->src.size() - 2);
     case Op::Custom:
       if (n->integer() < 0 || n->integer() >= static_cast<int64_t>(n->src.size())) return "is none of its values";
-      return to == n->src[static_cast<size_t>(n->integer())]->shape ? "" : "differs in shape from its value";
+      return to == n->src[n->integer()]->shape ? "" : "differs in shape from its value";
     default:
       for (UOp s : n->src)
         if (!(s->shape == to))

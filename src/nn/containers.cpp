@@ -112,7 +112,7 @@ const AnyModule& NamedModules::at(std::string_view what, int64_t index, Loc wher
   const int64_t count = static_cast<int64_t>(modules_.size()), from_begin = index < 0 ? index + count : index;
   if (from_begin < 0 || from_begin >= count)
     usage_error_at(where, "{}: there is no module {} among {}; they count from 0", what, index, count);
-  return modules_[static_cast<size_t>(from_begin)].module();
+  return modules_[from_begin].module();
 }
 
 const AnyModule& NamedModules::at(std::string_view what, const std::string& name, Loc where) const {

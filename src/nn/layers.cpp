@@ -51,21 +51,6 @@ double checked_probability(std::string_view layer, double p, Loc where) {
 
 Dropout::Dropout(double p, Loc where) : p(checked_probability("Dropout", p, where)) {}
 
-Tensor Dropout::operator()(const Tensor& x, Loc where) const {
-  const OuterCall call("Dropout", where);
-  return !training || p == 0 ? x : dropout(x, p);
-}
-
-Tensor Flatten::operator()(const Tensor& x, Loc where) const {
-  const OuterCall call("Flatten", where);
-  return x.flatten(start, end);
-}
-
-Tensor Unflatten::operator()(const Tensor& x, Loc where) const {
-  const OuterCall call("Unflatten", where);
-  return x.unflatten(axis, sizes);
-}
-
 Tensor CosineSimilarity::operator()(const Tensor& a, const Tensor& b, Loc where) const {
   const OuterCall call("CosineSimilarity", where);
   return cosine_similarity(a, b, axis, eps);

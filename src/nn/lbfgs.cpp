@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/layer_checks.h"
 #include "nn/line_search.h"
 #include "nn/optim_terms.h"
 #include "sinter/create.h"
@@ -70,8 +69,8 @@ Tensor LBFGS::History::next_direction(const Tensor& g, int64_t limit) {
   if (new_sy > 1e-10) {
     std::vector<double> of_s, of_y;
     for (int64_t i = 0; i < old; ++i) {
-      sy[static_cast<size_t>(i)].push_back(product(first_s + i, 1));
-      yy[static_cast<size_t>(i)].push_back(product(first_y + i, 1));
+      sy[i].push_back(product(first_s + i, 1));
+      yy[i].push_back(product(first_y + i, 1));
       of_s.push_back(product(first_y + i, 0));
       of_y.push_back(product(first_y + i, 1));
     }
@@ -165,9 +164,9 @@ class LBFGS::Evaluation {
                   loss.defined() ? to_string(loss.shape()) : "an empty handle");
     const no_grad guard;
     const Device device = parameters_[0].device();
-    std::vector<Tensor> parts;
-    for (const Tensor& p : parameters_)
-      parts.push_back(p.has_grad() ? p.grad().flatten().to(dtype_).to(device) : zeros({p.numel()}, dtype_, device));
+    std::vector<Tensor> parts = ir::mapped(parameters_, [&](const Tensor& p) {
+      return p.has_grad() ? p.grad().flatten().to(dtype_).to(device) : zeros({p.numel()}, dtype_, device);
+    });
     const Tensor whole = cat(parts, 0) * sign_;
     const Tensor slope = direction_.defined() ? (whole * direction_).sum() : zeros({}, dtype_, device);
     const Tensor numbers = stack(

@@ -125,8 +125,7 @@ SequentialLR::SequentialLR(std::vector<Schedule> schedules, std::vector<int64_t>
 
 double SequentialLR::operator()(double base, int64_t t) const {
   const auto next = std::ranges::upper_bound(milestones_, t);
-  return schedules_[static_cast<size_t>(next - milestones_.begin())](base,
-                                                                     next == milestones_.begin() ? t : t - *(next - 1));
+  return schedules_[next - milestones_.begin()](base, next == milestones_.begin() ? t : t - *(next - 1));
 }
 
 LRScheduler::LRScheduler(Optimizer& optimizer, Schedule schedule, Loc where)
@@ -145,8 +144,7 @@ void LRScheduler::seek(int64_t t, Loc where) {
                    t_, t);
   if (t < 0) usage_error_at(where, "LRScheduler: step {} is before the first; steps count from 0", t);
   try {
-    std::vector<double> rates;
-    for (const double base : bases_) rates.push_back(schedule_(base, t));
+    std::vector<double> rates = ir::mapped(bases_, [&](const double base) { return schedule_(base, t); });
     for (size_t i = 0; i < rates.size(); ++i) optimizer_->group_lr(i) = rates[i];
   } catch (const UsageError& e) {
     if (e.where().line()) throw;

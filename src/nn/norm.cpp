@@ -28,7 +28,7 @@ Axes after_channels(const Tensor& x) {
 /// The elements of a channel in one sample.
 int64_t spatial_size(const Tensor& x) {
   int64_t size = 1;
-  for (int64_t a = 2; a < x.rank(); ++a) size *= x.shape()[static_cast<size_t>(a)].value();
+  for (int64_t a = 2; a < x.rank(); ++a) size *= x.shape()[a].value();
   return size;
 }
 
@@ -129,11 +129,6 @@ GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options,
   if (!options.affine) return;
   weight = ones({channels}).requires_grad();
   bias = zeros({channels}).requires_grad();
-}
-
-Tensor GroupNorm::operator()(const Tensor& x, Loc where) const {
-  const OuterCall call("GroupNorm", where);
-  return group_norm(x, groups, weight, bias, eps);
 }
 
 RMSNorm::RMSNorm(Shape shape, std::optional<double> eps, Loc where) : eps(eps) {

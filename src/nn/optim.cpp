@@ -282,8 +282,7 @@ Tensor Optimizer::initial_state(const Tensor& p, double value) {
 
 Optimizer::State Optimizer::make_state(std::string name, double initial) {
   const OuterCall call(rule_, made_at_);
-  std::vector<Tensor> made;
-  for (const Tensor& p : parameters_) made.push_back(initial_state(p, initial));
+  std::vector<Tensor> made = ir::mapped(parameters_, [&](const Tensor& p) { return initial_state(p, initial); });
   state_.push_back({std::move(name), std::move(made), initial, std::vector<int64_t>(parameters_.size())});
   return State(state_.size() - 1);
 }
@@ -293,8 +292,7 @@ void Optimizer::ensure_state(State& state, std::string name, double initial) {
 }
 
 nn::NamedTensors Optimizer::state_dict() const {
-  std::vector<double> rates;
-  for (const double* rate : rates_) rates.push_back(*rate);
+  std::vector<double> rates = ir::mapped(rates_, [](const double* rate) { return *rate; });
   const Shape shape = rates.size() == 1 ? Shape{} : Shape{static_cast<int64_t>(rates.size())};
   nn::NamedTensors found{{"lr", from(rates, shape, Device::cpu())}, {"steps", from(steps_, Device::cpu())}};
   for (size_t i = 0; i < parameters_.size(); ++i)
@@ -320,8 +318,7 @@ void Optimizer::load(const nn::NamedTensors& from, nn::LoadOptions options, Loc 
   for (size_t i = 0; i < rates.size(); ++i) *rates_[i] = rates[i];
   steps_ = steps;
   for (StateKind& kind : state_) {
-    std::vector<int64_t> first;
-    for (const int64_t count : steps_) first.push_back(count ? 1 : 0);
+    std::vector<int64_t> first = ir::mapped(steps_, [](const int64_t count) { return int64_t{count != 0}; });
     if (std::exchange(kind.first_set, first) != first) ++revision_;  // steps of jitted functions know the former
   }
 }
@@ -359,8 +356,7 @@ void Optimizer::step(Loc where) {
       if (int64_t& first = state_[kind].first_set[i]; !first) first = steps_[i];
   };
   if (Observer* observer = Observer::current()) {
-    std::vector<ir::UOp> numbers;
-    for (const Step::Source& s : step.sources) numbers.push_back(node_of(s.number));
+    std::vector<ir::UOp> numbers = ir::mapped(step.sources, [&](const Step::Source& s) { return node_of(s.number); });
     const auto counted = std::make_shared<JitStep>(*this, std::move(step.sources), reached);
     observer->on_step(counted, numbers);
     counted->advance();

@@ -14,10 +14,8 @@ void SGDOptions::check(Loc where) const {
     usage_error_at(where, "SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})", momentum, dampening);
 }
 
-Tensor SGD::updated(Update& update) {
+Tensor SGD::next(Update& update, const Options& o, const Tensor& p) {
   const DefaultFloatEnv floats;
-  const Options& o = options(update);
-  const Tensor& p = update.parameter();
   Tensor d = descent(update.gradient(), p, o.maximize, o.weight_decay);
   if (o.momentum != 0) {
     ensure_state(velocity_, "momentum_buffer");

@@ -15,10 +15,8 @@ void RMSpropOptions::check(Loc where) const {
   check_shares("RMSprop", {{"alpha", alpha}}, where);
 }
 
-Tensor RMSprop::updated(Update& update) {
+Tensor RMSprop::next(Update& update, const Options& o, const Tensor& p) {
   const DefaultFloatEnv floats;
-  const Options& o = options(update);
-  const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, o.weight_decay);
   Tensor v = update.set(square_, running(update.state(square_), g * g, o.alpha));
   if (o.centered) {
@@ -43,10 +41,8 @@ void AdagradOptions::check(Loc where) const {
                  where);
 }
 
-Tensor Adagrad::updated(Update& update) {
+Tensor Adagrad::next(Update& update, const Options& o, const Tensor& p) {
   const DefaultFloatEnv floats;
-  const Options& o = options(update);
-  const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, o.weight_decay);
   const Tensor sum = update.set(sum_, update.state(sum_) + g * g);
   const Tensor d = g / (sqrt(sum) + o.eps);
@@ -59,10 +55,8 @@ void AdadeltaOptions::check(Loc where) const {
   check_shares("Adadelta", {{"rho", rho}}, where);
 }
 
-Tensor Adadelta::updated(Update& update) {
+Tensor Adadelta::next(Update& update, const Options& o, const Tensor& p) {
   const DefaultFloatEnv floats;
-  const Options& o = options(update);
-  const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, o.weight_decay);
   const Tensor v = update.set(square_, running(update.state(square_), g * g, o.rho));
   const Tensor u = update.state(delta_);
@@ -76,10 +70,8 @@ void AdamaxOptions::check(Loc where) const {
   check_shares("Adamax", {{"beta1", beta1}, {"beta2", beta2}}, where);
 }
 
-Tensor Adamax::updated(Update& update) {
+Tensor Adamax::next(Update& update, const Options& o, const Tensor& p) {
   const DefaultFloatEnv floats;
-  const Options& o = options(update);
-  const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, o.weight_decay);
   const Tensor m = update.set(mean_, running(update.state(mean_), g, o.beta1));
   const Tensor u = update.set(largest_, maximum(update.state(largest_) * o.beta2, abs(g) + o.eps));

@@ -35,10 +35,8 @@ double NAdam::product_of_shares(size_t group, const Options& o, int64_t t) {
   return last.value;
 }
 
-Tensor NAdam::updated(Update& update) {
+Tensor NAdam::next(Update& update, const Options& o, const Tensor& p) {
   const DefaultFloatEnv floats;
-  const Options& o = options(update);
-  const Tensor& p = update.parameter();
   const auto product = [this, &o, group = update.group()](int64_t t) { return product_of_shares(group, o, t); };
   const Tensor g = descent(update.gradient(), p, o.maximize, o.decoupled_weight_decay ? 0.0 : o.weight_decay);
   const Tensor m = update.set(first_, running(update.state(first_), g, o.beta1));
@@ -73,10 +71,8 @@ std::optional<double> rectification(const RAdamOptions& o, int64_t step) {
 
 }  // namespace
 
-Tensor RAdam::updated(Update& update) {
+Tensor RAdam::next(Update& update, const Options& o, const Tensor& p) {
   const DefaultFloatEnv floats;
-  const Options& o = options(update);
-  const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, o.decoupled_weight_decay ? 0.0 : o.weight_decay);
   const Tensor m = update.set(first_, running(update.state(first_), g, o.beta1));
   const Tensor v = update.set(second_, running(update.state(second_), g * g, o.beta2));
@@ -95,10 +91,8 @@ void LionOptions::check(Loc where) const {
   check_shares("Lion", {{"beta1", beta1}, {"beta2", beta2}}, where);
 }
 
-Tensor Lion::updated(Update& update) {
+Tensor Lion::next(Update& update, const Options& o, const Tensor& p) {
   const DefaultFloatEnv floats;
-  const Options& o = options(update);
-  const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, 0);
   const Tensor m = update.state(mean_);
   Tensor d = sign(running(m, g, o.beta1));
@@ -112,10 +106,8 @@ void LAMBOptions::check(Loc where) const {
   check_shares("LAMB", {{"beta1", beta1}, {"beta2", beta2}}, where);
 }
 
-Tensor LAMB::updated(Update& update) {
+Tensor LAMB::next(Update& update, const Options& o, const Tensor& p) {
   const DefaultFloatEnv floats;
-  const Options& o = options(update);
-  const Tensor& p = update.parameter();
   const Tensor unbias_m = update.number([&o](int64_t t) { return unbiased(o.beta1, t); });
   const Tensor unbias_v = update.number([&o](int64_t t) { return unbiased(o.beta2, t); });
   const Tensor g = descent(update.gradient(), p, o.maximize, 0);
@@ -180,10 +172,8 @@ double adjustment(const Shape& shape, MuonOptions::AdjustLr how) {
 
 }  // namespace
 
-Tensor Muon::updated(Update& update) {
+Tensor Muon::next(Update& update, const Options& o, const Tensor& p) {
   const DefaultFloatEnv floats;
-  const Options& o = options(update);
-  const Tensor& p = update.parameter();
   const Tensor g = update.gradient();
   const Tensor m = update.set(momentum_, running(update.state(momentum_), g, o.momentum));
   const Tensor x = orthogonal(o.nesterov ? running(g, m, 1.0 - o.momentum) : m, o).to(p.dtype());

@@ -15,10 +15,8 @@ void ASGDOptions::check(Loc where) const {
   check_settings("ASGD", {{"lambd", lambd}, {"alpha", alpha}, {"t0", t0}, {"weight_decay", weight_decay}}, where);
 }
 
-Tensor ASGD::updated(Update& update) {
+Tensor ASGD::next(Update& update, const Options& o, const Tensor& p) {
   const DefaultFloatEnv floats;
-  const Options& o = options(update);
-  const Tensor& p = update.parameter();
   const auto eta = [&o](int64_t t) {
     return o.lr / std::pow(1.0 + o.lambd * o.lr * static_cast<double>(t - 1), o.alpha);
   };
@@ -41,10 +39,8 @@ void RpropOptions::check(Loc where) const {
     usage_error_at(where, "Rprop: step_min is {} and step_max {}; the first is the smaller one", step_min, step_max);
 }
 
-Tensor Rprop::updated(Update& update) {
+Tensor Rprop::next(Update& update, const Options& o, const Tensor& p) {
   const DefaultFloatEnv floats;
-  const Options& o = options(update);
-  const Tensor& p = update.parameter();
   const Tensor g = descent(update.gradient(), p, o.maximize, 0);
   const Tensor agrees = g * update.state(before_);
   const Tensor first = update.number([](int64_t t) { return t == 1 ? 1.0 : 0.0; });

@@ -13,8 +13,7 @@ using namespace tensor;
 Tensor parameters_to_vector(const std::vector<Tensor>& parameters, Loc where) {
   const OuterCall call("parameters_to_vector", where);
   if (parameters.empty()) usage_error("there are 0 tensors; give at least 1, such as nn::parameters(model)");
-  std::vector<Tensor> parts;
-  for (const Tensor& p : parameters) parts.push_back(p.flatten());
+  std::vector<Tensor> parts = ir::mapped(parameters, [](const Tensor& p) { return p.flatten(); });
   return cat(parts, 0);
 }
 

@@ -17,6 +17,7 @@
 
 #include "nn/atomic_file.h"
 #include "nn/safetensors_header.h"
+#include "runtime/base/files.h"
 #include "sinter/call.h"
 #include "sinter/create.h"
 #include "sinter/nn/state.h"
@@ -79,23 +80,16 @@ bool counts_batches(const std::string& name, const NamedTensors& tensors) {
 /// A file that is read sequentially.
 class SequentialFile {
  public:
-  SequentialFile(const std::string& path, Loc where) : path_(path), where_(where) {
-    // Without O_NONBLOCK, open() would wait for the other end of a pipe.
-    file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  /// Without O_NONBLOCK, open() would wait for the other end of a pipe.
+  SequentialFile(const std::string& path, Loc where)
+      : path_(path), where_(where), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     struct stat info{};
-    if (file_ < 0 || fstat(file_, &info)) {
-      const int error = errno;
-      if (file_ >= 0) close(file_);
-      usage_error_at(where, "load: cannot open {}: {}", path, std::strerror(error));
-    }
+    if (file_.get() < 0 || fstat(file_.get(), &info))
+      usage_error_at(where, "load: cannot open {}: {}", path, std::strerror(errno));
+    if (!S_ISREG(info.st_mode))
+      usage_error_at(where, "load: {} is no regular file; give the path of a safetensors file", path);
     left_ = static_cast<uint64_t>(info.st_size);
-    if (S_ISREG(info.st_mode)) return;
-    close(file_);
-    usage_error_at(where, "load: {} is no regular file; give the path of a safetensors file", path);
   }
-  ~SequentialFile() { close(file_); }
-  SequentialFile(const SequentialFile&) = delete;
-  SequentialFile& operator=(const SequentialFile&) = delete;
 
   uint64_t left() const { return left_; }  ///< bytes not read yet
   [[noreturn]] void report_damage(const std::string& why) const {
@@ -104,7 +98,7 @@ class SequentialFile {
   /// Reads the next bytes into all of `to`.
   void read(std::span<std::byte> to) {
     while (!to.empty()) {
-      const ssize_t got = ::read(file_, to.data(), to.size());
+      const ssize_t got = ::read(file_.get(), to.data(), to.size());
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw BackendError(fmt::format("load: cannot read {}: {}", path_, std::strerror(errno)));
       if (got == 0) report_damage("it ends early");
@@ -116,7 +110,7 @@ class SequentialFile {
  private:
   const std::string path_;
   const Loc where_;
-  int file_;
+  const runtime::Descriptor file_;
   uint64_t left_ = 0;
 };
 
@@ -168,8 +162,7 @@ void save(const NamedTensors& tensors, const std::string& path, Loc where) {
   json header = json::object();
   uint64_t offset = 0;
   for (const auto& [name, t] : tensors) {
-    std::vector<int64_t> shape;
-    for (const Dim& d : t.shape()) shape.push_back(d.value());
+    std::vector<int64_t> shape = ir::mapped(t.shape(), &Dim::value);
     const uint64_t bytes = static_cast<uint64_t>(t.numel()) * size_of(t.dtype());
     header[name] = {{"dtype", format_name(t.dtype())}, {"shape", shape}, {"data_offsets", {offset, offset + bytes}}};
     offset += bytes;

@@ -29,7 +29,7 @@ Tensor permuted(const Tensor& state, const std::vector<int64_t>& order) {
 
 std::vector<int64_t> inverse_of(const std::vector<int64_t>& order) {
   std::vector<int64_t> inverse(order.size());
-  for (size_t i = 0; i < order.size(); ++i) inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < order.size(); ++i) inverse[order[i]] = static_cast<int64_t>(i);
   return inverse;
 }
 
@@ -64,7 +64,7 @@ Tensor padded(const PackedSequence& x, int64_t length) {
   std::vector<int64_t> rows;
   int64_t at = 0;
   for (int64_t t = 0; t < length; ++t) {
-    const int64_t count = t < static_cast<int64_t>(x.batch_sizes.size()) ? x.batch_sizes[static_cast<size_t>(t)] : 0;
+    const int64_t count = t < static_cast<int64_t>(x.batch_sizes.size()) ? x.batch_sizes[t] : 0;
     for (int64_t i = 0; i < n; ++i) rows.push_back(i < count ? at + i : 0);
     at += count;
   }
@@ -100,7 +100,7 @@ PackedSequence pack_padded_sequence(const Tensor& given, const std::vector<int64
       usage_error(
           "the lengths increase somewhere; sort the batch, the longest first, or give {.enforce_sorted = false}");
     std::ranges::sort(order, [&](int64_t a, int64_t b) {
-      const int64_t left = lengths[static_cast<size_t>(a)], right = lengths[static_cast<size_t>(b)];
+      const int64_t left = lengths[a], right = lengths[b];
       return left != right ? left > right : a < b;
     });
   }
@@ -109,10 +109,10 @@ PackedSequence pack_padded_sequence(const Tensor& given, const std::vector<int64
       usage_error("a sequence has length {}, the padded ones {}; give one from 1 to that", count, length);
   if (!options.enforce_sorted) made.sorted_indices = order, made.unsorted_indices = inverse_of(order);
   std::vector<int64_t> rows;
-  for (int64_t t = 0; n && t < lengths[static_cast<size_t>(order[0])]; ++t) {
+  for (int64_t t = 0; n && t < lengths[order[0]]; ++t) {
     const size_t before = rows.size();
     for (const int64_t i : order)
-      if (lengths[static_cast<size_t>(i)] > t) rows.push_back(t * n + i);
+      if (lengths[i] > t) rows.push_back(t * n + i);
     made.batch_sizes.push_back(static_cast<int64_t>(rows.size() - before));
   }
   made.data = index_select(x.flatten(0, 1), 0, from(rows, x.device()));
@@ -135,7 +135,7 @@ std::pair<Tensor, std::vector<int64_t>> pad_packed_sequence(const PackedSequence
   if (!sequence.unsorted_indices.empty()) {
     y = permuted(y, sequence.unsorted_indices);
     std::vector<int64_t> sorted = lengths;
-    for (size_t i = 0; i < lengths.size(); ++i) lengths[static_cast<size_t>(sequence.sorted_indices[i])] = sorted[i];
+    for (size_t i = 0; i < lengths.size(); ++i) lengths[sequence.sorted_indices[i]] = sorted[i];
   }
   return {options.batch_first ? y.transpose(0, 1) : y, lengths};
 }
@@ -218,14 +218,13 @@ RecurrentLayers::Result RecurrentLayers::run_layers(const Cell& cell, Tensor x, 
     for (size_t k = i; k < i + static_cast<size_t>(directions); ++k) {
       const RecurrentWeights& w = weights[k];
       const Tensor inputs = linear(x, w.weight_ih, w.bias_ih);
-      std::vector<Tensor> state;
-      for (const Tensor& s : states) state.push_back(s[static_cast<int64_t>(k)]);
+      std::vector<Tensor> state = ir::mapped(states, [&](const Tensor& s) { return s[static_cast<int64_t>(k)]; });
       std::vector<Tensor> made(static_cast<size_t>(length));
       for (int64_t step = 0; step < length; ++step) {
         const int64_t t = k == i ? step : length - 1 - step;
         std::vector<Tensor> next = cell.next(inputs[t], linear(state[0], w.weight_hh, w.bias_hh), state);
         if (w.weight_hr.defined()) next[0] = linear(next[0], w.weight_hr, {});
-        Tensor& output = made[static_cast<size_t>(t)] = next[0];
+        Tensor& output = made[t] = next[0];
         if (present.defined()) {
           const Tensor here = present[t];
           for (size_t j = 0; j < next.size(); ++j) next[j] = where(here, next[j], state[j]);
@@ -272,7 +271,7 @@ std::pair<PackedSequence, std::vector<Tensor>> RecurrentLayers::run(std::string_
   for (Tensor& state : result.states) state = permuted(state, x.unsorted_indices);
   std::vector<int64_t> rows;
   for (int64_t t = 0; t < length; ++t)
-    for (int64_t i = 0; i < x.batch_sizes[static_cast<size_t>(t)]; ++i) rows.push_back(t * n + i);
+    for (int64_t i = 0; i < x.batch_sizes[t]; ++i) rows.push_back(t * n + i);
   PackedSequence y = x;
   y.data = index_select(result.output.flatten(0, 1), 0, from(rows, timed.device()));
   return {y, result.states};

@@ -63,10 +63,10 @@ std::vector<int64_t> vars_of(const schedule::KernelSchedule& scheduled, size_t n
   std::vector<int64_t> values;
   const auto set = [&](int var, int64_t value) {
     if (values.size() <= static_cast<size_t>(var)) values.resize(static_cast<size_t>(var) + 1, 1);
-    values[static_cast<size_t>(var)] = value;
+    values[var] = value;
   };
   for (int b : step.buffers)
-    for (const runtime::PlanDim& d : scheduled.plan.buffers[static_cast<size_t>(b)].shape)
+    for (const runtime::PlanDim& d : scheduled.plan.buffers[b].shape)
       if (d.var >= 0) set(d.var, 1);
   for (const runtime::PlanDim& d : step.outer)
     if (d.var >= 0) set(d.var, 1);
@@ -194,9 +194,7 @@ class BeamSearch {
   }
 
   std::vector<std::vector<Opt>> opts_of_beam() const {
-    std::vector<std::vector<Opt>> out;
-    for (const BeamEntry& t : beam_) out.push_back(t.list.opts);
-    return out;
+    return ir::mapped(beam_, [](const BeamEntry& t) { return t.list.opts; });
   }
 
   const codegen::NormalizedKernel& kernel_;

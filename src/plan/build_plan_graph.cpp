@@ -29,8 +29,7 @@ class PlanGraphBuilder {
     const Position& p = plan_.positions[i];
     UOp n = p.node;
     // One Param per slot: reads in another shape than the first go through a Reshape.
-    if (p.slot >= 0)
-      return value_[i] = ir::reshape(param(p.slot, plan_.storages[static_cast<size_t>(p.slot)].node), shape(n->shape));
+    if (p.slot >= 0) return value_[i] = ir::reshape(param(p.slot, plan_.storages[p.slot].node), shape(n->shape));
     uint32_t number = plan_key_.first_number[i];
     std::vector<UOp> src;
     for (SourceRef s : plan_.sources_of(p)) {
@@ -41,8 +40,7 @@ class PlanGraphBuilder {
       UOp c = plan_.constants[s.number()];
       src.push_back(ir::broadcast_to(scalar(number++, c), shape(c->shape)));
     }
-    if (const int32_t box = plan_.box_of_updates(p); box >= 0)
-      number = plan_key_.first_number[static_cast<size_t>(box)];
+    if (const int32_t box = plan_.box_of_updates(p); box >= 0) number = plan_key_.first_number[box];
     return value_[i] = node(n, std::move(src), number);
   }
 
@@ -54,9 +52,7 @@ class PlanGraphBuilder {
   UOp value(size_t i) const { return value_[i]; }
 
   Shape shape(const Shape& s) const {
-    Shape out;
-    for (const Dim& d : s) out.push_back(dim(d));
-    return out;
+    return ir::mapped<Shape>(s, [&](const Dim& d) { return dim(d); });
   }
   const std::vector<Var>& vars() const { return vars_; }
   const std::vector<uint32_t>& args() const { return args_; }
@@ -65,7 +61,7 @@ class PlanGraphBuilder {
  private:
   Dim dim(const Dim& d) const {
     if (!d.symbolic()) return d;
-    const Var& var = vars_[static_cast<size_t>(plan_key_.var_of(d))];
+    const Var& var = vars_[plan_key_.var_of(d)];
     return var(var.max());
   }
 
@@ -82,9 +78,7 @@ class PlanGraphBuilder {
       case Op::Detach: return src[0];
       case Op::Const:
       case Op::Num: return scalar(number, n);
-      case Op::Var:
-        return ir::variable(*graph_, vars_[static_cast<size_t>(plan_key_.var_of(n->region()[0].end))], n->dtype,
-                            n->device);
+      case Op::Var: return ir::variable(*graph_, vars_[plan_key_.var_of(n->region()[0].end)], n->dtype, n->device);
       case Op::After:
         if (src.size() == 1) return src[0];
         return boxed(n, std::move(src), number, 1);
@@ -99,7 +93,7 @@ class PlanGraphBuilder {
   /// A node with a box. Its sizes are those of source `sized`, or of the result if that is -1.
   UOp boxed(UOp n, std::vector<UOp> src, uint32_t number, int sized) {
     const Shape result = shape(n->shape);
-    const Shape size = sized < 0 ? result : src[static_cast<size_t>(sized)]->shape;
+    const Shape size = sized < 0 ? result : src[sized]->shape;
     bool moves = false;
     for (size_t d = 0; d < size.rank(); ++d) moves |= arg_of_[number + d] >= 0;
     ir::Region box;
@@ -153,7 +147,7 @@ StepGraphs build_step_graphs(const CanonicalProgram& plan, const Materialization
                              const std::vector<EvalStep>& steps) {
   PlanGraphBuilder b(plan, plan_key, is_argument);
   std::vector<int32_t> step_of(plan.positions.size(), -1), stored_of(plan.positions.size(), -1);
-  for (size_t k = 0; k < steps.size(); ++k) step_of[static_cast<size_t>(steps[k].position)] = static_cast<int32_t>(k);
+  for (size_t k = 0; k < steps.size(); ++k) step_of[steps[k].position] = static_cast<int32_t>(k);
   int32_t count = 0;
   for (size_t i = 0; i < plan.positions.size(); ++i)
     if (materialization.stored[i]) stored_of[i] = count++;
@@ -163,7 +157,7 @@ StepGraphs build_step_graphs(const CanonicalProgram& plan, const Materialization
     if (!materialization.needed[i]) continue;
     UOp value = b.build(i);
     if (const int32_t k = step_of[i]; k >= 0) {
-      out.steps[static_cast<size_t>(k)] = {value, steps[static_cast<size_t>(k)].mode, stored_of[i]};
+      out.steps[k] = {value, steps[k].mode, stored_of[i]};
       b.replace(i, b.param(static_cast<int64_t>(plan.storages.size()) + k, plan.positions[i].node));
     }
   }

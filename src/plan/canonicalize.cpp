@@ -52,11 +52,11 @@ class Canonicalizer {
       if (c < 0) c = position_for(n);
       class_of_[n->position] = c;
       out_.position_of.push_back(c);
-      Position& p = out_.positions[static_cast<size_t>(c)];
+      Position& p = out_.positions[c];
       const bool held = liveness_.held(n);
       p.outlives |= held;
       if (n->storage()) {
-        ++out_.storages[static_cast<size_t>(p.slot)].owners;
+        ++out_.storages[p.slot].owners;
       } else if (n->has_history()) {
         p.backs_outside |= held;
       }
@@ -68,14 +68,14 @@ class Canonicalizer {
     scratch_.clear();
     if (n->storage()) return stored_position(n);
     if (n->op == Op::Custom)  // the others are there for the gradient: history, no part of the value
-      scratch_.push_back(source(n->src[static_cast<size_t>(n->integer())]));
+      scratch_.push_back(source(n->src[n->integer()]));
     else
       for (UOp s : n->src) scratch_.push_back(source(s));
     if (ir::has(n->op, ir::kUnique)) return add(n);
     const uint64_t h = hash(n);
     size_t at = h & (table_.size() - 1);
     for (; table_[at].position >= 0; at = (at + 1) & (table_.size() - 1))
-      if (table_[at].hash == h && equal(out_.positions[static_cast<size_t>(table_[at].position)], n)) {
+      if (table_[at].hash == h && equal(out_.positions[table_[at].position], n)) {
         drop_constants();
         return table_[at].position;
       }
@@ -86,9 +86,9 @@ class Canonicalizer {
   /// A storage has one position per shape in which it is read.
   int32_t stored_position(UOp n) {
     const int32_t slot = slot_of(n->storage(), n);
-    auto& known = positions_of_slot_[static_cast<size_t>(slot)];
+    auto& known = positions_of_slot_[slot];
     for (const int32_t c : known)
-      if (out_.positions[static_cast<size_t>(c)].node->shape == n->shape) return c;
+      if (out_.positions[c].node->shape == n->shape) return c;
     known.push_back(add(n));
     out_.positions.back().slot = slot;
     return known.back();
@@ -161,7 +161,7 @@ class Canonicalizer {
   void add_roots_and_history() {
     for (UOp r : request_.roots) {
       const int32_t c = class_of_[r->position];
-      Position& p = out_.positions[static_cast<size_t>(c)];
+      Position& p = out_.positions[c];
       if (!p.root) out_.roots.push_back(c);
       p.root = true;
     }
@@ -220,10 +220,10 @@ bool StorageUse::writable() const { return owners == storage->owners && !storage
 
 uint64_t bytes_freed(const CanonicalProgram& plan, Device device) {
   std::vector<uint8_t> stays(plan.positions.size()), held(plan.storages.size());
-  for (const HistoryEdge& edge : plan.history) stays[static_cast<size_t>(edge.source)] = 1;
+  for (const HistoryEdge& edge : plan.history) stays[edge.source] = 1;
   for (size_t i = plan.positions.size(); i-- > 0;) {
     const Position& p = plan.positions[i];
-    if (p.slot >= 0) held[static_cast<size_t>(p.slot)] |= p.outlives | stays[i];
+    if (p.slot >= 0) held[p.slot] |= p.outlives | stays[i];
     if (!stays[i]) continue;
     for (const SourceRef s : plan.sources_of(p))
       if (!s.constant()) stays[s.position()] = 1;

@@ -9,7 +9,6 @@
 #include "codegen/tune/choose_opts.h"
 #include "ir/denormals.h"
 #include "ir/origin.h"
-#include "ir/scalar_eval.h"
 #include "ir/walk.h"
 #include "plan/beam_search.h"
 #include "plan/plan_entry.h"
@@ -106,8 +105,8 @@ PlanEntry compile_plan(const PlanProgram& program, const runtime::Hash128& key, 
   const auto slots = static_cast<int>(program.graph.slots.size());
   std::vector<uint8_t> met(program.graph.outputs.size());
   for (const StoredValue& v : program.stored) {
-    const int buffer = plan.outputs[static_cast<size_t>(v.output)];
-    const bool first = !std::exchange(met[static_cast<size_t>(v.output)], true);
+    const int buffer = plan.outputs[v.output];
+    const bool first = !std::exchange(met[v.output], true);
     // The scheduler chose the place of the first of equal values; it may not be its home.
     const int home = !first ? v.home : buffer < slots ? buffer : -1;
     out.targets.push_back({v.position, home});

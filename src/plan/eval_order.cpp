@@ -59,8 +59,7 @@ std::vector<EvalStep> order_steps(const CanonicalProgram& plan, Materialization&
     if (!once[i]) continue;
     if (through[i]) {
       for (int32_t r : *through[i]) {
-        (r < 0 ? readers[static_cast<size_t>(-1 - int64_t{r})] : users[static_cast<size_t>(r)])
-            .push_back(static_cast<int32_t>(i));
+        (r < 0 ? readers[-1 - int64_t{r}] : users[r]).push_back(static_cast<int32_t>(i));
         waits[i] += r >= 0;
       }
     }
@@ -72,9 +71,9 @@ std::vector<EvalStep> order_steps(const CanonicalProgram& plan, Materialization&
   std::vector<int32_t> held(n);                 // per store: readers it waits for
   for (size_t i = 0; i < n; ++i) {
     if (d.in_place[i] < 0) continue;
-    for (int32_t r : readers[static_cast<size_t>(d.in_place[i])]) {
+    for (int32_t r : readers[d.in_place[i]]) {
       if (r == static_cast<int32_t>(i)) continue;
-      writer[static_cast<size_t>(r)].push_back(static_cast<int32_t>(i));
+      writer[r].push_back(static_cast<int32_t>(i));
       ++held[i];
     }
   }
@@ -93,8 +92,8 @@ std::vector<EvalStep> order_steps(const CanonicalProgram& plan, Materialization&
       if (blocked.empty()) throw InternalError("ordering a plan: its stores wait for each other");
       const int32_t cut = *blocked.begin();
       blocked.erase(blocked.begin());
-      d.in_place[static_cast<size_t>(cut)] = -1;
-      held[static_cast<size_t>(cut)] = 0;
+      d.in_place[cut] = -1;
+      held[cut] = 0;
       ready.insert(cut);
     }
     const auto i = static_cast<size_t>(*ready.begin());
@@ -104,9 +103,9 @@ std::vector<EvalStep> order_steps(const CanonicalProgram& plan, Materialization&
                                               : d.stored[i]      ? EvalStep::Fresh
                                                                  : EvalStep::Scratch});
     for (int32_t u : users[i])
-      if (--waits[static_cast<size_t>(u)] == 0) (held[static_cast<size_t>(u)] > 0 ? blocked : ready).insert(u);
+      if (--waits[u] == 0) (held[u] > 0 ? blocked : ready).insert(u);
     for (int32_t w : writer[i]) {
-      int32_t& h = held[static_cast<size_t>(w)];
+      int32_t& h = held[w];
       if (h > 0 && --h == 0 && blocked.erase(w)) ready.insert(w);
     }
   }

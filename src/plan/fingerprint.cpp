@@ -1,8 +1,6 @@
 // Records, compares and rebinds fingerprints.
 #include "plan/fingerprint.h"
 
-#include <algorithm>
-
 namespace sinter::plan {
 namespace {
 
@@ -49,11 +47,7 @@ class Fingerprint::StorageNumbering {
 
 Fingerprint::Fingerprint(const Request& request, const Liveness& liveness, const CanonicalProgram& plan,
                          const PlanKey& plan_key) {
-  const auto places = [](const auto& nodes) {
-    std::vector<uint32_t> out;
-    for (UOp n : nodes) out.push_back(n->position);
-    return out;
-  };
+  const auto places = [](const auto& nodes) { return ir::mapped(nodes, [](UOp n) { return n->position; }); };
   StorageNumbering slots;
   nodes_.reserve(liveness.order.size());
   for (UOp n : liveness.order) {

@@ -60,7 +60,7 @@ class InterpretedExecution final : public runtime::Execution {
     for (const auto [v, home] : program_.results) {
       if (home >= 0) {
         fresh.push_back(nullptr);
-        memory_.push_back(bindings_.slots[static_cast<size_t>(home)]);
+        memory_.push_back(bindings_.slots[home]);
       } else {
         fresh.push_back(runtime::Buffer::allocate(
             static_cast<size_t>(runtime::count_of(sizes(v->shape))) * size_of(v->dtype), v->device));
@@ -104,7 +104,7 @@ class InterpretedExecution final : public runtime::Execution {
       if (step.stored < 0) {
         scratch_[k] = std::move(result);
       } else if (!result.data.empty()) {
-        runtime::Buffer& memory = *memory_[static_cast<size_t>(step.stored)];
+        runtime::Buffer& memory = *memory_[step.stored];
         if (step.mode == EvalStep::InPlace) memory.read(before_.emplace_back(&memory, memory.bytes()).second.data());
         memory.write(result.data.data());
       }
@@ -116,9 +116,7 @@ class InterpretedExecution final : public runtime::Execution {
     for (const auto& [memory, bytes] : before_) memory->write(bytes.data());
   }
   std::vector<int64_t> sizes(const Shape& shape) const {
-    std::vector<int64_t> out;
-    for (const Dim& d : shape) out.push_back(d.symbolic() ? vars_.at(d.var().name()) : d.value());
-    return out;
+    return ir::mapped(shape, [&](const Dim& d) { return d.symbolic() ? vars_.at(d.var().name()) : d.value(); });
   }
 
   Array evaluate(const InterpreterStep& step, uint32_t& error) {
@@ -130,8 +128,7 @@ class InterpretedExecution final : public runtime::Execution {
         params[number] = scratch_[k];
         continue;
       }
-      const runtime::Buffer* b =
-          number < program_.slots ? bindings_.slots[number] : memory_[static_cast<size_t>(program_.steps[k].stored)];
+      const runtime::Buffer* b = number < program_.slots ? bindings_.slots[number] : memory_[program_.steps[k].stored];
       params[number] = Array::read(p->dtype, sizes(p->shape), *b);
     }
     const UOp roots[] = {step.value};
@@ -177,7 +174,7 @@ PlanEntry make_interpreted(const CanonicalProgram& plan, Materialization materia
     step.nodes = nodes.size();
     for (UOp n : nodes)
       if (n->op == Op::Param) step.params.push_back(n);
-    if (s.stored >= 0) program->results[static_cast<size_t>(s.stored)].value = s.value;
+    if (s.stored >= 0) program->results[s.stored].value = s.value;
     program->steps.push_back(std::move(step));
   }
   for (size_t i = 0; i < is_argument.size(); ++i)

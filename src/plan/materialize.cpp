@@ -38,15 +38,14 @@ class LazyFootprint {
   explicit LazyFootprint(const CanonicalProgram& plan)
       : plan_(plan), bytes_(plan.positions.size()), stays_(plan.storages.size()) {
     for (const Position& p : plan.positions)
-      if (p.slot >= 0) stays_[static_cast<size_t>(p.slot)] |= p.outlives;
+      if (p.slot >= 0) stays_[p.slot] |= p.outlives;
   }
   /// Call in order of positions, once it is known whether position i is stored.
   void decided(size_t i, bool stored) {
     const Position& p = plan_.positions[i];
     if (p.slot >= 0) {
-      const StorageUse& use = plan_.storages[static_cast<size_t>(p.slot)];
-      bytes_[i] =
-          !stays_[static_cast<size_t>(p.slot)] && use.writable() ? static_cast<int64_t>(use.storage->bytes()) : 0;
+      const StorageUse& use = plan_.storages[p.slot];
+      bytes_[i] = !stays_[p.slot] && use.writable() ? static_cast<int64_t>(use.storage->bytes()) : 0;
     } else if (stored) {
       bytes_[i] = p.outlives ? 0 : schedule::bytes_of(p.node);
     } else {
@@ -162,7 +161,7 @@ Materialization materialize(const CanonicalProgram& plan) {
   const std::vector<uint8_t> kept = find_kept(plan, d);
   std::vector<uint8_t> taken(plan.storages.size());
   for (size_t i = 0; i < n; ++i)
-    if (const int32_t slot = plan.positions[i].slot; slot >= 0 && kept[i]) taken[static_cast<size_t>(slot)] = true;
+    if (const int32_t slot = plan.positions[i].slot; slot >= 0 && kept[i]) taken[slot] = true;
   for (size_t i = n; i-- > 0;) {  // the last version first; a storage is written once per plan
     const int32_t home = plan.positions[i].home;
     if (!d.stored[i] || home < 0) continue;

@@ -25,8 +25,7 @@ std::shared_ptr<const PlanEntry> PlanCache::find(const PlanKey& key) {
 }
 
 std::vector<uint8_t> PlanCache::arguments_for(const PlanKey& key) const {
-  std::vector<uint8_t> is_argument;
-  for (const Number& n : key.numbers) is_argument.push_back(n.always);
+  auto is_argument = ir::mapped<std::vector<uint8_t>>(key.numbers, &Number::always);
   const auto found = entries_.find(key.hash);
   if (found == entries_.end()) return is_argument;
   const CachedPlan& last = found->second.back();

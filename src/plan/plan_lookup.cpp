@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -184,7 +183,7 @@ PlanBuild build_plan(const PlanInstance& instance, Executor executor) {
     entry->flushes = flushes;
     entry->target_of.assign(positions, -1);
     for (size_t t = 0; t < entry->targets.size(); ++t)
-      entry->target_of[static_cast<size_t>(entry->targets[t].position)] = static_cast<int32_t>(t);
+      entry->target_of[entry->targets[t].position] = static_cast<int32_t>(t);
     return entry;
   };
   return build;

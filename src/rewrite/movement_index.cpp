@@ -131,7 +131,7 @@ ElementIndex source_index(Graph& g, UOp movement, const ElementIndex& at) {
   switch (movement->op) {
     case Op::Reshape: result.index = reshape_index(g, from, to, at.index, at.valid); break;
     case Op::Permute:
-      for (size_t i = 0; i < to.rank(); ++i) result.index[static_cast<size_t>(movement->ints()[i])] = at.index[i];
+      for (size_t i = 0; i < to.rank(); ++i) result.index[movement->ints()[i]] = at.index[i];
       break;
     case Op::Expand: result.index = without(at.index, movement->ints()); break;
     case Op::Shrink:

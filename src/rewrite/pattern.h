@@ -27,11 +27,11 @@ struct Pattern {
   constexpr Pattern() = default;
   constexpr Pattern(int number) : Pattern(static_cast<double>(number)) {}                  // NOLINT
   constexpr Pattern(double number) { add({PatternNode::Literal, Op::Const, 0, number}); }  // NOLINT
-  constexpr void add(PatternNode n) { code[static_cast<size_t>(size++)] = n; }  // overflow: not a constant expression
+  constexpr void add(PatternNode n) { code[size++] = n; }  // overflow: not a constant expression
   constexpr void add(const Pattern& p) {
-    for (int i = 0; i < p.size; ++i) add(p.code[static_cast<size_t>(i)]);
+    for (int i = 0; i < p.size; ++i) add(p.code[i]);
   }
-  constexpr PatternNode at(int i) const { return code[static_cast<size_t>(i)]; }
+  constexpr PatternNode at(int i) const { return code[i]; }
 };
 
 namespace pattern {

@@ -154,9 +154,7 @@ RewriteSink set_rewrite_sink(RewriteSink sink) {
 std::vector<UOp> rewrite(Graph& g, std::span<const UOp> roots, const RuleSet& rules, const char* pass) {
   ++runs;
   RewriteDriver driver(g, rules, pass);
-  std::vector<UOp> result;
-  for (UOp root : roots) result.push_back(driver.run(root));
-  return result;
+  return mapped(roots, [&](UOp root) { return driver.run(root); });
 }
 
 UOp rewrite(Graph& g, UOp root, const RuleSet& rules, const char* pass) {

@@ -15,7 +15,6 @@
 #include "interp/interpreter.h"
 #include "interp/sample.h"
 #include "ir/contains.h"
-#include "ir/scalar_eval.h"
 #include "ir/walk.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
@@ -85,7 +84,7 @@ std::optional<PlanInputs> sample_inputs(const PlanGraph& plan, double most_eleme
     std::vector<int64_t> out;
     for (const Dim& d : shape) {
       const auto v = d.symbolic() ? std::ranges::find(plan.vars, d.var()) : plan.vars.end();
-      out.push_back(v == plan.vars.end() ? d.value() : in.vars[static_cast<size_t>(v - plan.vars.begin())]);
+      out.push_back(v == plan.vars.end() ? d.value() : in.vars[v - plan.vars.begin()]);
     }
     return out;
   };
@@ -120,24 +119,23 @@ PlanValues interpret_steps(const KernelSchedule& s, const PlanInputs& in, bool w
   }
   PlanValues out;
   for (const runtime::PlanStep& step : s.plan.steps) {
-    const codegen::Kernel& kernel = s.kernels[static_cast<size_t>(step.program)];
+    const codegen::Kernel& kernel = s.kernels[step.program];
     std::vector<runtime::KernelBuffer> params;
     for (int b : step.buffers) {
-      Array& a = memory[static_cast<size_t>(b)];
+      Array& a = memory[b];
       params.push_back({a.data, a.dtype, a.shape});
     }
     std::vector<ir::Scalar> args;
-    for (int a : step.args) args.push_back(in.args[static_cast<size_t>(a)]);
+    for (int a : step.args) args.push_back(in.args[a]);
     for (int64_t offset : step.offsets) args.push_back(ir::Scalar::of(DType::Index, offset));
     std::map<std::string, int64_t> vars;
-    for (size_t v = 0; v < kernel.vars.size(); ++v)
-      vars[kernel.vars[v].name()] = in.vars[static_cast<size_t>(step.vars[v])];
+    for (size_t v = 0; v < kernel.vars.size(); ++v) vars[kernel.vars[v].name()] = in.vars[step.vars[v]];
     runtime::KernelInputs inputs{params, vars, args, &out.error};
     if (written) inputs.lower_combine = codegen::expand_math;
     for (UOp sink : {kernel.sink, kernel.epilogue_sink})
       if (sink) runtime::interpret_kernel(sink, inputs);
   }
-  for (int b : s.plan.outputs) out.outputs.push_back(memory[static_cast<size_t>(b)]);
+  for (int b : s.plan.outputs) out.outputs.push_back(memory[b]);
   for (size_t b = 0; b < in.slots.size(); ++b)
     if (!ir::contains(s.plan.outputs, static_cast<int>(b)) && memory[b].data != in.slots[b].data)
       throw InternalError(fmt::format("a plan wrote into slot {}, which is no output's home", b));
@@ -187,7 +185,7 @@ void check_programs(const PlanGraph& plan, KernelSchedule scheduled) {
   for (size_t i = 0; i < expected.outputs.size(); ++i) {
     Array got(expected.outputs[i].dtype, expected.outputs[i].shape);
     const int home = signature.results[i].home;
-    const runtime::Buffer& from = home >= 0 ? *memory[static_cast<size_t>(home)] : *run->fresh[i];
+    const runtime::Buffer& from = home >= 0 ? *memory[home] : *run->fresh[i];
     runtime::copy(Device::cpu(), got.data.data(), scheduled.plan.device, from.data(), got.data.size());
     if (!runtime::same_values(got, expected.outputs[i]))
       throw InternalError(fmt::format("compiling: the programs of a plan give other values for output {}", i));

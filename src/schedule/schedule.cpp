@@ -57,8 +57,8 @@ void step(PlanGraph& plan, std::string_view pass, Pass run) {
 bool clear_boxed(std::vector<bool>& boxed, const std::vector<int>& outputs) {
   bool lost = false;
   for (int output : outputs) {
-    lost = lost || boxed[static_cast<size_t>(output)];
-    boxed[static_cast<size_t>(output)] = false;
+    lost = lost || boxed[output];
+    boxed[output] = false;
   }
   return lost;
 }
@@ -102,7 +102,7 @@ class PlanWriter {
     std::vector<std::pair<int, std::vector<KernelInstance>>> long_ones;  // kernels of several steps
     size_t before = out_.plan.steps.size();
     for (int k : kernels) {
-      const std::vector<int>& outer = p_.kernels[static_cast<size_t>(k)].outer;
+      const std::vector<int>& outer = p_.kernels[k].outer;
       const bool idle = std::ranges::any_of(outer, [&](int a) { return p_.space.bound(a) == 0; });
       if (idle) continue;  // it stores nothing
       if (is_opaque(p_, k))
@@ -113,7 +113,7 @@ class PlanWriter {
     for (size_t s = 0;; ++s) {
       for (auto& [k, steps] : long_ones)
         if (s < steps.size()) {
-          const FusionGroup& kernel = p_.kernels[static_cast<size_t>(k)];
+          const FusionGroup& kernel = p_.kernels[k];
           add(std::move(steps[s]), kernel.time / static_cast<double>(steps.size()), -1, position_of(kernel));
         }
       if (out_.plan.steps.size() == before) break;
@@ -138,8 +138,8 @@ class PlanWriter {
     KernelInstance instance = rangeifier_.kernel(k);
     if (instance.invariant_scatter) invariant_scatters.push_back(instance.invariant_scatter);
     if (!invariant_scatters.empty()) return;  // keep collecting from the remaining kernels
-    const double time = p_.kernels[static_cast<size_t>(k)].time;
-    const int position = position_of(p_.kernels[static_cast<size_t>(k)]);
+    const double time = p_.kernels[k].time;
+    const int position = position_of(p_.kernels[k]);
     if (target_.cuda()) {  // a launch costs more than a section; neighboring threads would take neighboring phases
       add(std::move(instance), time, -1, position);
       return;
@@ -158,7 +158,7 @@ class PlanWriter {
     int position = -1;
     double longest = -1;
     for (const Member& m : kernel.members) {
-      const FusionNode& node = p_.graph.nodes[static_cast<size_t>(m.node)];
+      const FusionNode& node = p_.graph.nodes[m.node];
       const auto known = plan_.positions.find(node.uop.get());
       if (known == plan_.positions.end() || node.own <= longest) continue;
       position = known->second;
@@ -198,7 +198,7 @@ class PlanWriter {
     const uint64_t hash = hash_kernel(kernel);
     for (auto [it, last] = kernel_by_hash_.equal_range(hash); it != last; ++it) {
       number = it->second;
-      if (same_kernel(out_.kernels[static_cast<size_t>(number)], kernel)) return true;
+      if (same_kernel(out_.kernels[number], kernel)) return true;
     }
     number = static_cast<int>(out_.kernels.size());
     kernel_by_hash_.emplace(hash, number);

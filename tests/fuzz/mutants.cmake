@@ -74,8 +74,8 @@ edit(src/schedule/lower/launch_order.cpp [=[
 if (writer != k) wait(writer, k);]=] [=[
 if (writer != k && !FAULT(ReaderEdgeDropped)) wait(writer, k);]=])
 edit(src/schedule/lower/launch_order.cpp [=[
-        wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(node)]));]=] [=[
-        if (!FAULT(StoreEdgeDropped)) wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(node)]));]=])
+        wait(k, static_cast<size_t>(p.kernel_of[node]));]=] [=[
+        if (!FAULT(StoreEdgeDropped)) wait(k, static_cast<size_t>(p.kernel_of[node]));]=])
 edit(src/schedule/lower/launch_order.cpp [=[
     const bool free =]=] [=[
     const bool free = FAULT(DependentLaunch) ||]=])
@@ -171,7 +171,7 @@ edit(src/codegen/emit/reduction_body.cpp [=[
   if (c.width > 1 && statements_.list.size() > 2 && FAULT(CombineInOrder)) {
     ChainState result = lanes_of(parts[0], 0, 1);
     for (int i = 1; i < c.count; ++i)
-      result = emit_combine(merge, 1, result, lanes_of(parts[static_cast<size_t>(i / c.width)], i % c.width, 1));
+      result = emit_combine(merge, 1, result, lanes_of(parts[i / c.width], i % c.width, 1));
     return values_.set_result(s.node, result[0]);
   }
 @@]=])
@@ -275,10 +275,10 @@ edit(src/rewrite/movement_index.cpp [=[
   auto inside = [&](UOp i, size_t axis) { return minimum(i, m.sub(extent_of(g, from[axis]), m.constant(1))); };
 @@]=])
 edit(src/rewrite/movement_index.cpp [=[
-result.index[static_cast<size_t>(movement->ints()[i])] = at.index[i];]=] [=[
+result.index[movement->ints()[i]] = at.index[i];]=] [=[
 @@
       for (size_t i = 0; i < to.rank() && FAULT(PermuteInverse); ++i)
-        result.index[i] = inside(at.index[static_cast<size_t>(movement->ints()[i])], i);]=])
+        result.index[i] = inside(at.index[movement->ints()[i]], i);]=])
 edit(src/rewrite/movement_index.cpp [=[
         result.index[i] = m.sub(m.sub(extent_of(g, to[i]), m.constant(1)), at.index[i]);]=] [=[
 @@

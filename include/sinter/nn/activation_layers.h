@@ -41,150 +41,105 @@ struct Hardswish : FunctionLayer<"Hardswish", hardswish> {};
 /// gelu().
 struct GELU {
   explicit GELU(Gelu form = Gelu::Exact) : form(form) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("GELU", where);
-    return gelu(x, form);
-  }
+  SINTER_LAYER_CALL("GELU", gelu(x, form))
   Gelu form;
   SINTER_EMPTY_MODULE()
 };
 /// leaky_relu().
 struct LeakyReLU {
   explicit LeakyReLU(double slope = 0.01) : slope(slope) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("LeakyReLU", where);
-    return leaky_relu(x, slope);
-  }
+  SINTER_LAYER_CALL("LeakyReLU", leaky_relu(x, slope))
   double slope;
   SINTER_EMPTY_MODULE()
 };
 /// elu().
 struct ELU {
   explicit ELU(double alpha = 1) : alpha(alpha) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("ELU", where);
-    return elu(x, alpha);
-  }
+  SINTER_LAYER_CALL("ELU", elu(x, alpha))
   double alpha;
   SINTER_EMPTY_MODULE()
 };
 /// celu().
 struct CELU {
   explicit CELU(double alpha = 1) : alpha(alpha) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("CELU", where);
-    return celu(x, alpha);
-  }
+  SINTER_LAYER_CALL("CELU", celu(x, alpha))
   double alpha;
   SINTER_EMPTY_MODULE()
 };
 /// hardtanh().
 struct Hardtanh {
   explicit Hardtanh(double lo = -1, double hi = 1) : lo(lo), hi(hi) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("Hardtanh", where);
-    return hardtanh(x, lo, hi);
-  }
+  SINTER_LAYER_CALL("Hardtanh", hardtanh(x, lo, hi))
   double lo, hi;
   SINTER_EMPTY_MODULE()
 };
 /// threshold().
 struct Threshold {
   Threshold(double bound, double value) : bound(bound), value(value) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("Threshold", where);
-    return sinter::threshold(x, bound, value);
-  }
+  SINTER_LAYER_CALL("Threshold", sinter::threshold(x, bound, value))
   double bound, value;
   SINTER_EMPTY_MODULE()
 };
 /// softplus().
 struct Softplus {
   explicit Softplus(double beta = 1, double threshold = 20) : beta(beta), threshold(threshold) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("Softplus", where);
-    return softplus(x, beta, threshold);
-  }
+  SINTER_LAYER_CALL("Softplus", softplus(x, beta, threshold))
   double beta, threshold;
   SINTER_EMPTY_MODULE()
 };
 /// hardshrink().
 struct Hardshrink {
   explicit Hardshrink(double lambda = 0.5) : lambda(lambda) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("Hardshrink", where);
-    return hardshrink(x, lambda);
-  }
+  SINTER_LAYER_CALL("Hardshrink", hardshrink(x, lambda))
   double lambda;
   SINTER_EMPTY_MODULE()
 };
 /// softshrink().
 struct Softshrink {
   explicit Softshrink(double lambda = 0.5) : lambda(lambda) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("Softshrink", where);
-    return softshrink(x, lambda);
-  }
+  SINTER_LAYER_CALL("Softshrink", softshrink(x, lambda))
   double lambda;
   SINTER_EMPTY_MODULE()
 };
 /// glu().
 struct GLU {
   explicit GLU(int64_t axis = -1) : axis(axis) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("GLU", where);
-    return glu(x, axis);
-  }
+  SINTER_LAYER_CALL("GLU", glu(x, axis))
   int64_t axis;
   SINTER_EMPTY_MODULE()
 };
 /// softmax().
 struct Softmax {
   explicit Softmax(int64_t axis = -1) : axis(axis) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("Softmax", where);
-    return softmax(x, axis);
-  }
+  SINTER_LAYER_CALL("Softmax", softmax(x, axis))
   int64_t axis;
   SINTER_EMPTY_MODULE()
 };
 /// log_softmax().
 struct LogSoftmax {
   explicit LogSoftmax(int64_t axis = -1) : axis(axis) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("LogSoftmax", where);
-    return log_softmax(x, axis);
-  }
+  SINTER_LAYER_CALL("LogSoftmax", log_softmax(x, axis))
   int64_t axis;
   SINTER_EMPTY_MODULE()
 };
 /// softmin().
 struct Softmin {
   explicit Softmin(int64_t axis = -1) : axis(axis) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("Softmin", where);
-    return softmin(x, axis);
-  }
+  SINTER_LAYER_CALL("Softmin", softmin(x, axis))
   int64_t axis;
   SINTER_EMPTY_MODULE()
 };
 /// prelu() with slopes that are learned: weight [count], one or as many as x has channels.
 struct PReLU {
   explicit PReLU(int64_t count = 1, double slope = 0.25, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("PReLU", where);
-    return prelu(x, weight);
-  }
+  SINTER_LAYER_CALL("PReLU", prelu(x, weight))
   Tensor weight;
   SINTER_MODULE(weight)
 };
 /// rrelu(): slopes are drawn in training.
 struct RReLU {
   explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3) : lower(lower), upper(upper) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("RReLU", where);
-    return rrelu(x, lower, upper, training);
-  }
+  SINTER_LAYER_CALL("RReLU", rrelu(x, lower, upper, training))
   double lower, upper;
   bool training = true;
   SINTER_EMPTY_MODULE()

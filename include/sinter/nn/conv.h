@@ -62,10 +62,7 @@ struct ConvLayer : ConvWeights {
       : ConvWeights(name.text, axes, in, out, kernel, options.groups, std::same_as<Options, ConvTransposeOptions>,
                     options.bias, where),
         options(options.of_function()) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call(name.text, where);
-    return function(x, weight, bias, options);
-  }
+  SINTER_LAYER_CALL(name.text, function(x, weight, bias, options))
   Options options;
 };
 

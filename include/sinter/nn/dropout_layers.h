@@ -15,10 +15,7 @@ double checked_probability(std::string_view layer, double p, Loc where);
 template <CallName name, Tensor (*function)(Arg, double, bool, Generator*)>
 struct DropoutLayer {
   explicit DropoutLayer(double p = 0.5, Loc where = Loc::current()) : p(checked_probability(name.text, p, where)) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call(name.text, where);
-    return function(x, p, training, nullptr);
-  }
+  SINTER_LAYER_CALL(name.text, function(x, p, training, nullptr))
   double p;
   bool training = true;
   SINTER_EMPTY_MODULE()

@@ -4,15 +4,19 @@
 #include "sinter/call.h"
 #include "sinter/nn/module.h"
 
+/// Defines the call of a layer: the value of an expression with the tensor `x`.
+#define SINTER_LAYER_CALL(name, value)                                   \
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const { \
+    const CallScope call(name, where);                                   \
+    return value;                                                        \
+  }
+
 namespace sinter::inline v0::nn {
 
 /// A function of one tensor as a layer.
 template <CallName name, Tensor (*function)(Arg)>
 struct FunctionLayer {
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call(name.text, where);
-    return function(x);
-  }
+  SINTER_LAYER_CALL(name.text, function(x))
   SINTER_EMPTY_MODULE()
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sinter/activations.h"
+#include "sinter/dropout.h"
 #include "sinter/indexing.h"
 #include "sinter/nn/containers.h"
 #include "sinter/nn/function_layer.h"
@@ -74,7 +75,7 @@ struct LayerNorm {
 /// In training, zeroes each element with probability p and scales the others by 1/(1-p). Otherwise passes x through.
 struct Dropout {
   explicit Dropout(double p = 0.5, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_LAYER_CALL("Dropout", !training || p == 0 ? x : dropout(x, p))
   double p;
   bool training = true;
   SINTER_EMPTY_MODULE()
@@ -86,7 +87,7 @@ struct ReLU : FunctionLayer<"ReLU", relu> {};
 /// Joins the axes from start to end, both included, as Tensor::flatten(): [n, ...] to [n, product].
 struct Flatten {
   explicit Flatten(int64_t start = 1, int64_t end = -1) : start(start), end(end) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_LAYER_CALL("Flatten", x.flatten(start, end))
   int64_t start, end;
   SINTER_EMPTY_MODULE()
 };
@@ -94,7 +95,7 @@ struct Flatten {
 /// Splits an axis into axes of these sizes, as Tensor::unflatten().
 struct Unflatten {
   Unflatten(int64_t axis, Shape sizes) : axis(axis), sizes(std::move(sizes)) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_LAYER_CALL("Unflatten", x.unflatten(axis, sizes))
   int64_t axis;
   Shape sizes;
   SINTER_EMPTY_MODULE()

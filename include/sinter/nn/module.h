@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "sinter/for_each.h"
 #include "sinter/gradient.h"
 #include "sinter/nn/module_facts.h"
 #include "sinter/tensor.h"
@@ -39,15 +40,6 @@
   void visit(F&&) const {}
 
 #define SINTER_VISIT_MEMBER(member) f(#member, member);
-#define SINTER_PARENS ()
-#define SINTER_EXPAND(...) SINTER_EXPAND4(SINTER_EXPAND4(SINTER_EXPAND4(SINTER_EXPAND4(__VA_ARGS__))))
-#define SINTER_EXPAND4(...) SINTER_EXPAND3(SINTER_EXPAND3(SINTER_EXPAND3(SINTER_EXPAND3(__VA_ARGS__))))
-#define SINTER_EXPAND3(...) SINTER_EXPAND2(SINTER_EXPAND2(SINTER_EXPAND2(SINTER_EXPAND2(__VA_ARGS__))))
-#define SINTER_EXPAND2(...) __VA_ARGS__
-#define SINTER_FOR_EACH(macro, ...) __VA_OPT__(SINTER_EXPAND(SINTER_FOR_EACH_STEP(macro, __VA_ARGS__)))
-#define SINTER_FOR_EACH_STEP(macro, first, ...) \
-  macro(first) __VA_OPT__(SINTER_FOR_EACH_AGAIN SINTER_PARENS(macro, __VA_ARGS__))
-#define SINTER_FOR_EACH_AGAIN() SINTER_FOR_EACH_STEP
 
 namespace sinter::inline v0 {
 /// Layers, and functions on all tensors of a model.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sinter/nn/function_layer.h"
+#include "sinter/normalization.h"
 
 namespace sinter::inline v0::nn {
 
@@ -110,7 +111,7 @@ struct GroupNorm {
   GroupNorm(int64_t groups, int64_t channels, double eps = 1e-5, Loc where = Loc::current())
       : GroupNorm(groups, channels, GroupNormOptions{.eps = eps}, where) {}
   GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options, Loc where = Loc::current());
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  SINTER_LAYER_CALL("GroupNorm", group_norm(x, groups, weight, bias, eps))
   Tensor weight, bias;  ///< empty handles without affine
   int64_t groups;
   double eps;

@@ -296,6 +296,11 @@ class UpdateRule : public GroupedOptimizer<O> {
   void check_options(Loc where) const final {
     this->each_options([&](const O& o) { o.check(where); });
   }
+
+ private:
+  Tensor updated(Optimizer::Update& update) final { return next(update, this->options(update), update.parameter()); }
+  /// The parameter p after the update.
+  virtual Tensor next(Optimizer::Update& update, const O& o, const Tensor& p) = 0;
 };
 
 /// The symbols of SGD's formula; rates are per step.
@@ -314,7 +319,7 @@ class SGD final : public UpdateRule<"SGD", SGDOptions> {
   using UpdateRule::UpdateRule;
 
  private:
-  Tensor updated(Update& update) override;
+  Tensor next(Update& update, const Options& o, const Tensor& p) override;
   State velocity_ = make_state_if(&Options::momentum, "momentum_buffer");
 };
 

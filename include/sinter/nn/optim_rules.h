@@ -24,7 +24,7 @@ class RMSprop final : public UpdateRule<"RMSprop", RMSpropOptions> {
   using UpdateRule::UpdateRule;
 
  private:
-  Tensor updated(Update& update) override;
+  Tensor next(Update& update, const Options& o, const Tensor& p) override;
   State square_ = make_state("square_avg");
   State momentum_ = make_state_if(&Options::momentum, "momentum_buffer");
   State mean_ = make_state_if(&Options::centered, "grad_avg");
@@ -44,7 +44,7 @@ class Adagrad final : public UpdateRule<"Adagrad", AdagradOptions> {
   using UpdateRule::UpdateRule;
 
  private:
-  Tensor updated(Update& update) override;
+  Tensor next(Update& update, const Options& o, const Tensor& p) override;
   State sum_ = make_state("sum", options().initial_accumulator_value);
 };
 
@@ -61,7 +61,7 @@ class Adadelta final : public UpdateRule<"Adadelta", AdadeltaOptions> {
   using UpdateRule::UpdateRule;
 
  private:
-  Tensor updated(Update& update) override;
+  Tensor next(Update& update, const Options& o, const Tensor& p) override;
   State square_ = make_state("square_avg"), delta_ = make_state("acc_delta");
 };
 
@@ -80,7 +80,7 @@ class NAdam final : public UpdateRule<"NAdam", NAdamOptions> {
   using UpdateRule::UpdateRule;
 
  private:
-  Tensor updated(Update& update) override;
+  Tensor next(Update& update, const Options& o, const Tensor& p) override;
   double product_of_shares(size_t group, const Options& o, int64_t t);
   struct Product {
     double beta1 = 0, momentum_decay = 0, value = 1;
@@ -104,7 +104,7 @@ class RAdam final : public UpdateRule<"RAdam", RAdamOptions> {
   using UpdateRule::UpdateRule;
 
  private:
-  Tensor updated(Update& update) override;
+  Tensor next(Update& update, const Options& o, const Tensor& p) override;
   State first_ = make_state("exp_avg"), second_ = make_state("exp_avg_sq");
 };
 
@@ -121,7 +121,7 @@ class ASGD final : public UpdateRule<"ASGD", ASGDOptions> {
   using UpdateRule::UpdateRule;
 
  private:
-  Tensor updated(Update& update) override;
+  Tensor next(Update& update, const Options& o, const Tensor& p) override;
   State mean_ = make_state("ax");
 };
 
@@ -140,7 +140,7 @@ class Rprop final : public UpdateRule<"Rprop", RpropOptions> {
   using UpdateRule::UpdateRule;
 
  private:
-  Tensor updated(Update& update) override;
+  Tensor next(Update& update, const Options& o, const Tensor& p) override;
   State before_ = make_state("prev"), size_ = make_state("step_size");
 };
 
@@ -157,7 +157,7 @@ class Adamax final : public UpdateRule<"Adamax", AdamaxOptions> {
   using UpdateRule::UpdateRule;
 
  private:
-  Tensor updated(Update& update) override;
+  Tensor next(Update& update, const Options& o, const Tensor& p) override;
   State mean_ = make_state("exp_avg"), largest_ = make_state("exp_inf");
 };
 
@@ -174,7 +174,7 @@ class Lion final : public UpdateRule<"Lion", LionOptions> {
   using UpdateRule::UpdateRule;
 
  private:
-  Tensor updated(Update& update) override;
+  Tensor next(Update& update, const Options& o, const Tensor& p) override;
   State mean_ = make_state("exp_avg");
 };
 
@@ -191,7 +191,7 @@ class LAMB final : public UpdateRule<"LAMB", LAMBOptions> {
   using UpdateRule::UpdateRule;
 
  private:
-  Tensor updated(Update& update) override;
+  Tensor next(Update& update, const Options& o, const Tensor& p) override;
   State first_ = make_state("exp_avg"), second_ = make_state("exp_avg_sq");
 };
 
@@ -221,7 +221,7 @@ class Muon final : public UpdateRule<"Muon", MuonOptions> {
   explicit Muon(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
  private:
-  Tensor updated(Update& update) override;
+  Tensor next(Update& update, const Options& o, const Tensor& p) override;
   void check_parameter(const Tensor& parameter, const std::string& which, Loc where) const override;
   State momentum_ = make_state("momentum_buffer");
 };

@@ -16,10 +16,7 @@ namespace sinter::inline v0::nn {
 template <CallName name, class Options, Tensor (*function)(Arg, const PerAxis&, const Options&)>
 struct WindowLayer {
   explicit WindowLayer(PerAxis kernel, Options options = {}) : kernel(std::move(kernel)), options(std::move(options)) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call(name.text, where);
-    return function(x, kernel, options);
-  }
+  SINTER_LAYER_CALL(name.text, function(x, kernel, options))
   PerAxis kernel;
   Options options;
   SINTER_EMPTY_MODULE()
@@ -59,10 +56,7 @@ template <CallName name, Tensor (*function)(Arg, double, const PerAxis&, const L
 struct LPPoolLayer {
   LPPoolLayer(double norm_type, PerAxis kernel, LpPoolOptions options = {})
       : norm_type(norm_type), kernel(std::move(kernel)), options(std::move(options)) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call(name.text, where);
-    return function(x, norm_type, kernel, options);
-  }
+  SINTER_LAYER_CALL(name.text, function(x, norm_type, kernel, options))
   double norm_type;
   PerAxis kernel;
   LpPoolOptions options;
@@ -73,10 +67,7 @@ struct LPPoolLayer {
 template <CallName name, Tensor (*function)(Arg, const AdaptiveSize&)>
 struct AdaptiveLayer {
   explicit AdaptiveLayer(AdaptiveSize size) : size(std::move(size)) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call(name.text, where);
-    return function(x, size);
-  }
+  SINTER_LAYER_CALL(name.text, function(x, size))
   AdaptiveSize size;
   SINTER_EMPTY_MODULE()
 };
@@ -184,10 +175,7 @@ struct AdaptiveMaxPool3d
 /// interpolate() with fixed options.
 struct Upsample {
   explicit Upsample(InterpolateOptions options) : options(std::move(options)) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("Upsample", where);
-    return interpolate(x, options);
-  }
+  SINTER_LAYER_CALL("Upsample", interpolate(x, options))
   InterpolateOptions options;
   SINTER_EMPTY_MODULE()
 };
@@ -195,10 +183,7 @@ struct Upsample {
 /// pixel_shuffle() by a fixed factor.
 struct PixelShuffle {
   explicit PixelShuffle(int64_t upscale_factor) : upscale_factor(upscale_factor) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("PixelShuffle", where);
-    return pixel_shuffle(x, upscale_factor);
-  }
+  SINTER_LAYER_CALL("PixelShuffle", pixel_shuffle(x, upscale_factor))
   int64_t upscale_factor;
   SINTER_EMPTY_MODULE()
 };
@@ -206,10 +191,7 @@ struct PixelShuffle {
 /// pixel_unshuffle() by a fixed factor.
 struct PixelUnshuffle {
   explicit PixelUnshuffle(int64_t downscale_factor) : downscale_factor(downscale_factor) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("PixelUnshuffle", where);
-    return pixel_unshuffle(x, downscale_factor);
-  }
+  SINTER_LAYER_CALL("PixelUnshuffle", pixel_unshuffle(x, downscale_factor))
   int64_t downscale_factor;
   SINTER_EMPTY_MODULE()
 };
@@ -217,10 +199,7 @@ struct PixelUnshuffle {
 /// channel_shuffle() by a fixed number of groups.
 struct ChannelShuffle {
   explicit ChannelShuffle(int64_t groups) : groups(groups) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("ChannelShuffle", where);
-    return channel_shuffle(x, groups);
-  }
+  SINTER_LAYER_CALL("ChannelShuffle", channel_shuffle(x, groups))
   int64_t groups;
   SINTER_EMPTY_MODULE()
 };
@@ -234,10 +213,7 @@ struct Unfold : WindowLayer<"Unfold", UnfoldOptions, unfold> {
 struct Fold {
   Fold(PerAxis size, PerAxis kernel, UnfoldOptions options = {})
       : size(std::move(size)), kernel(std::move(kernel)), options(std::move(options)) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("Fold", where);
-    return fold(x, size, kernel, options);
-  }
+  SINTER_LAYER_CALL("Fold", fold(x, size, kernel, options))
   PerAxis size;
   PerAxis kernel;
   UnfoldOptions options;
@@ -248,10 +224,7 @@ struct Fold {
 struct LocalResponseNorm {
   explicit LocalResponseNorm(int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1.0)
       : size(size), alpha(alpha), beta(beta), k(k) {}
-  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
-    const CallScope call("LocalResponseNorm", where);
-    return local_response_norm(x, size, alpha, beta, k);
-  }
+  SINTER_LAYER_CALL("LocalResponseNorm", local_response_norm(x, size, alpha, beta, k))
   int64_t size;
   double alpha, beta, k;
   SINTER_EMPTY_MODULE()

@@ -96,7 +96,7 @@ class Interleaver {
     for (size_t g = groups.size(); g-- > 0;)
       for (size_t i = groups[g].size(); i-- > 0;) {
         const Id id = groups[g][i];
-        for (Id b : before_[static_cast<size_t>(id)])
+        for (Id b : before_[id])
           distance_to_effect(b) = std::max(distance_to_effect(b), distance_to_effect(id) + steps(b));
       }
     std::vector<std::pair<int, size_t>> order;  // farthest first, stable
@@ -106,22 +106,22 @@ class Interleaver {
     for (const auto& [distance, i] : order) sorted.push_back(interleaved[i]);
     interleaved = std::move(sorted);
   }
-  int& distance_to_effect(Id id) { return distance_to_effect_[static_cast<size_t>(id)]; }
+  int& distance_to_effect(Id id) { return distance_to_effect_[id]; }
   int steps(Id id) const { return code_[id].op == Op::Div || code_[id].op == Op::Sqrt ? kDivision : 1; }
   /// Places `last` after everything it depends on.
   void place(Id last, std::vector<Id>& made) {
     std::vector<Id> stack{last};
     while (!stack.empty()) {
       const Id id = stack.back();
-      const std::vector<Id>& before = before_[static_cast<size_t>(id)];
-      const auto open = std::ranges::find_if(before, [&](Id b) { return unplaced_[static_cast<size_t>(b)]; });
+      const std::vector<Id>& before = before_[id];
+      const auto open = std::ranges::find_if(before, [&](Id b) { return unplaced_[b]; });
       if (open != before.end()) {
         stack.push_back(*open);
         continue;
       }
       stack.pop_back();
-      if (!unplaced_[static_cast<size_t>(id)]) continue;
-      unplaced_[static_cast<size_t>(id)] = false;
+      if (!unplaced_[id]) continue;
+      unplaced_[id] = false;
       made.push_back(id);
     }
   }
@@ -134,18 +134,17 @@ class Interleaver {
       std::vector<Id> read;
     };
     std::map<std::pair<InstCode, int64_t>, LastAccess> last_access;
-    for (Id id : all) unplaced_[static_cast<size_t>(id)] = true;
+    for (Id id : all) unplaced_[id] = true;
     for (Id id : all) {
       const Inst& n = code_[id];
-      std::vector<Id>& before = before_[static_cast<size_t>(id)];
+      std::vector<Id>& before = before_[id];
       for (Id s : n.src)
-        if (unplaced_[static_cast<size_t>(s)]) before.push_back(s);
+        if (unplaced_[s]) before.push_back(s);
       LastAccess* t = nullptr;
       if (n.code == InstCode::AccumulatorWrite || n.code == InstCode::AccumulatorRead)
         t = &last_access[{InstCode::Accumulator, n.src[0]}];
       if (n.code == InstCode::Store || n.code == InstCode::Stream) t = &last_access[{InstCode::Store, n.imm}];
-      if (n.code == InstCode::Load && code_.slots[static_cast<size_t>(n.imm)].written)
-        t = &last_access[{InstCode::Store, n.imm}];
+      if (n.code == InstCode::Load && code_.slots[n.imm].written) t = &last_access[{InstCode::Store, n.imm}];
       if (!t) continue;
       if (t->changed != kNone) before.push_back(t->changed);
       if (!is_effect(n.code)) {

@@ -31,7 +31,7 @@ class Pipeliner {
   }
 
  private:
-  std::vector<Id>& body(Id loop) { return out_.blocks[static_cast<size_t>(out_[loop].block)]; }
+  std::vector<Id>& body(Id loop) { return out_.blocks[out_[loop].block]; }
   bool inside(Id id) const { return at_.contains(id); }
   bool is_number(Id id) const { return out_[id].code == InstCode::Const; }
   int64_t number(Id id) const { return out_[id].number.as_int(); }
@@ -59,7 +59,7 @@ class Pipeliner {
     pure_.clear(), moved_.clear(), columns_.clear();
     for (Id id : body) {
       const Inst& n = out_[id];
-      if (is_pure(n.code) && !(n.code == InstCode::Load && out_.slots[static_cast<size_t>(n.imm)].written) &&
+      if (is_pure(n.code) && !(n.code == InstCode::Load && out_.slots[n.imm].written) &&
           std::ranges::all_of(n.src, [&](Id s) { return !inside(s) || pure_.contains(s); }))
         pure_.insert(id);
     }

@@ -11,7 +11,7 @@ namespace {
 
 /// Whether the vectors are contiguous on both sides, and exist or do not as a whole.
 bool is_copyable(Values& values, UOp store, UOp load, const Instructions& code) {
-  if (code.slots[static_cast<size_t>(slot_of(store))].offset >= 0) return false;  // in scratch memory
+  if (code.slots[slot_of(store)].offset >= 0) return false;  // in scratch memory
   const auto contiguous = [&](UOp access) {
     const Values::LaneLayout layout = values.lane_layout(access);
     return !values.varies(access) || (layout.regular && layout.stride == 1);

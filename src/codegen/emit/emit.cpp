@@ -68,7 +68,7 @@ class KernelEmitter {
   }
 
  private:
-  const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
+  const Statement& at(int i) const { return statements_.list[i]; }
 
   // ---- tasks
   Id size(UOp range) { return values_.value(range->src[0]); }
@@ -114,7 +114,7 @@ class KernelEmitter {
   Id guard_condition(int number) {
     if (number < 0) return kNone;
     Id ok = kNone;
-    for (UOp range : statements_.guards[static_cast<size_t>(number)]) {
+    for (UOp range : statements_.guards[number]) {
       if (schedule_.of(range).whole()) continue;
       const int first = schedule_.of(range).single() ? 0 : Values::kTask;
       ok = emit_.both(ok, emit_.alu(Op::Eq, {DType::Bool, 1}, {values_.base(range, first), emit_.number(0)}));
@@ -275,7 +275,7 @@ class KernelEmitter {
     const auto [begin, block_end] = block_bounds(axis, level.enclosing());
     const Id end =
         ends_with_block(axis, level.enclosing(), block_end) ? block_end : min_end(block_end, size(level.range));
-    const int64_t step = axis.steps[static_cast<size_t>(level.number)];
+    const int64_t step = axis.steps[level.number];
     const LiveLoops::Part part = live_loops_.part_of(level, step, begin, end);
     return {part.begin, part.end, step, part.left_out};
   }
@@ -417,7 +417,7 @@ class KernelEmitter {
       const int64_t values = block_of(schedule_.of(axis.window->along), loop);
       return values ? std::min(axis.window->extent(values), axis.size) : axis.size;
     }
-    return loop >= 0 ? axis.steps[static_cast<size_t>(loop)] : axis.outer() ? axis.block : 0;
+    return loop >= 0 ? axis.steps[loop] : axis.outer() ? axis.block : 0;
   }
 
   /// Emits `rest` elements from `whole` on, if the current block reaches there. 0: the number is known at run time

@@ -42,9 +42,9 @@ bool FiniteTiles::begin(const LoopItem& loop, bool guarded) {
   std::set<int> leaves;
   find_leaves(loop, leaves);
   for (const int leaf : leaves)
-    if (guarded && leaf >= 0) wanted_.erase(slot_of(statements_.list[static_cast<size_t>(leaf)].node));
+    if (guarded && leaf >= 0) wanted_.erase(slot_of(statements_.list[leaf].node));
   if (leaves.size() != 1 || *leaves.begin() < 0) return false;
-  const Statement& fill = statements_.list[static_cast<size_t>(*leaves.begin())];
+  const Statement& fill = statements_.list[*leaves.begin()];
   const int64_t slot = slot_of(fill.node);
   const auto fills = [&](const Tile& t) { return t.slot == slot && t.fill == fill.node; };
   if (!wanted_.contains(slot) || fill.guard >= 0 || std::ranges::none_of(statements_.tiles, fills) ||

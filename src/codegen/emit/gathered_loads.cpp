@@ -1,6 +1,5 @@
 // Gathers: loads with a predicate per lane and irregular addresses. One instruction for eight lanes replaces a branch
 // per lane.
-#include <algorithm>
 #include <utility>
 
 #include "codegen/emit/values.h"

@@ -15,7 +15,7 @@ LiveLoops::Rows LiveLoops::rows_of(UOp range) {
     if (base == kNone) continue;
     const int64_t count = level == Values::kTask       ? axis.block
                           : level + 1 == axis.levels() ? axis.width()
-                                                       : axis.steps[static_cast<size_t>(level)];
+                                                       : axis.steps[level];
     // A loop that takes the whole block begins where the block does.
     return {
         base, count,

@@ -101,7 +101,7 @@ void write_rows(Values& values, BlockWriter& emit, UOp store, std::vector<Id> co
     for (size_t part = 0; part < parts.size(); ++part) {
       const Id place =
           part == 0 ? address : emit.index(Op::Add, address, emit.number(static_cast<int64_t>(part * width)));
-      const Id row = parts[part][static_cast<size_t>(lane)];
+      const Id row = parts[part][lane];
       emit.insert_here({code, {}, {place, row}, slot_of(store)});
     }
     if (there != kNone) emit.close();

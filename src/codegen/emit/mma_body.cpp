@@ -163,7 +163,7 @@ bool MmaBody::is_loadable(const Factor& factor, UOp depth, bool& transposed) {
   if (load->op != Op::Load || predicate_of(load)) return false;
   if (!values_.limit(depth).none() || values_.exists(depth, kAllLanes) != kNone) return false;
   for (const Tile& t : statements_.tiles)
-    if (t.slot == slot_of(load) && code_.slots[static_cast<size_t>(t.slot)].offset < 0) {
+    if (t.slot == slot_of(load) && code_.slots[t.slot].offset < 0) {
       const UOp along = matrix_rows(t, factor.range, depth);
       transposed = along && !(along == depth);
       return static_cast<bool>(along);

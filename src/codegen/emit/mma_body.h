@@ -33,7 +33,7 @@ class MmaBody {
     UOp range;  ///< rows or columns
     bool rows = false;
   };
-  const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
+  const Statement& at(int i) const { return statements_.list[i]; }
   void add_step(int statement);
   void add_tile(int statement);
   Id step_factor(UOp value, const LoopLevel& depth);

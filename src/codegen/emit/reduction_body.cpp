@@ -117,7 +117,7 @@ Accumulators::ChainState Accumulators::emit_combine(const ir::CombineGraph& rule
   std::unordered_map<UOp, Id> made;
   for (UOp n : ir::topological(rule.next)) {
     if (n->op == Op::Arg) {
-      made[n] = inputs[static_cast<size_t>(n->integer())];
+      made[n] = inputs[n->integer()];
     } else if (n->op == Op::Const) {
       made[n] = emit_.splat(emit_.constant(n->dtype, n->scalar()), uniform ? lanes : 1);
     } else {
@@ -128,9 +128,7 @@ Accumulators::ChainState Accumulators::emit_combine(const ir::CombineGraph& rule
       made[n] = emit_.alu(n->op, {n->dtype, wide}, std::move(src));
     }
   }
-  ChainState next;
-  for (UOp n : rule.next) next.push_back(made.at(n));
-  return next;
+  return ir::mapped<ChainState>(rule.next, [&](UOp n) { return made.at(n); });
 }
 
 /// Reads one vector of chains, or one cell of an array.
@@ -162,8 +160,7 @@ void Accumulators::update(int statement) {
   const Statement& s = at(statement);
   const ChainLayout c = chain_layout(s);
   const std::vector<ChainState>& registers = this->registers(statement);
-  ChainState values;
-  for (UOp v : values_of(s.node)) values.push_back(values_.value(v));
+  auto values = ir::mapped<ChainState>(values_of(s.node), [&](UOp v) { return values_.value(v); });
   if (along_lanes(s)) return update_lanes(s, c, registers, values);
   for (size_t k = 0; k < values.size(); ++k)
     if (values_.shared(s, k)) return assign_shared(statement, std::move(values));
@@ -221,8 +218,7 @@ void Accumulators::update_lanes(const Statement& s, const ChainLayout& c, const 
     const Id exists = values_.existing_lanes(range, at, width);
     ChainState part;
     for (Id v : values) part.push_back(emit_.part(emit_.splat(v, lanes), at, width));
-    emit_assign(lowered_combine(s), registers[static_cast<size_t>((first + at) % c.count / width)], kNone, part,
-                exists);
+    emit_assign(lowered_combine(s), registers[(first + at) % c.count / width], kNone, part, exists);
   }
 }
 
@@ -280,9 +276,7 @@ void Accumulators::finish(int statement) {
   }
   const ir::CombineGraph& merge = lowered_combine(s).merge;
   auto lanes_of = [&](const ChainState& state, int from, int lanes) {
-    ChainState out;
-    for (Id x : state) out.push_back(emit_.part(x, from, lanes));
-    return out;
+    return ir::mapped<ChainState>(state, [&](Id x) { return emit_.part(x, from, lanes); });
   };
   // Chains are halved, as ReductionTree says: first whole vectors, then those of the threads, then the lanes of one.
   while (parts.size() > 1) {

@@ -68,7 +68,7 @@ class Accumulators {
   void update_lanes(const Statement& s, const ChainLayout& c, const std::vector<ChainState>& registers,
                     const ChainState& values);
 
-  const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
+  const Statement& at(int i) const { return statements_.list[i]; }
 
   const Statements& statements_;
   Values& values_;

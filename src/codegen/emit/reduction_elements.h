@@ -61,7 +61,7 @@ class ReductionElements {
     std::set<uint64_t> behind = {};  ///< copies that skip elements after those that they add
     bool masked = false;             ///< outcomes are not known: elements are added as zeros
   };
-  const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
+  const Statement& at(int i) const { return statements_.list[i]; }
   bool differs(UOp n) const { return values_.varies(n) || unrolled_copies_.differ(n); }
   std::optional<OpenPredicate> outcomes_in_copies(UOp sum, const Conditions& conditions);
   std::optional<OpenPredicate> open_predicate(int statement);

@@ -37,8 +37,7 @@ std::vector<Id> unpack_rows(BlockWriter& emit, std::vector<Id> columns) {
   const int rows = lanes / static_cast<int>(width);  // rows per vector
   std::vector<Id> out;
   for (int row = 0; row < lanes; ++row)
-    out.push_back(emit.part(columns[static_cast<size_t>(row / rows)], row % rows * static_cast<int>(width),
-                            static_cast<int>(width)));
+    out.push_back(emit.part(columns[row / rows], row % rows * static_cast<int>(width), static_cast<int>(width)));
   return out;
 }
 
@@ -63,8 +62,7 @@ std::vector<Id> rows_of(BlockWriter& emit, std::vector<Id> columns) {
     return unpack_rows(emit, std::move(columns));
   transpose_blocks(emit, columns);
   std::vector<Id> rows;
-  for (int row = 0; row < lanes; ++row)
-    rows.push_back(emit.part(columns[static_cast<size_t>(row % width)], row / width * width, width));
+  for (int row = 0; row < lanes; ++row) rows.push_back(emit.part(columns[row % width], row / width * width, width));
   return rows;
 }
 

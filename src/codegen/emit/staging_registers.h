@@ -23,7 +23,7 @@ class StagingRegisters {
   void put(int statement);
 
  private:
-  const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
+  const Statement& at(int i) const { return statements_.list[i]; }
   Id register_of_copy(int statement) const;
 
   const Statements& statements_;

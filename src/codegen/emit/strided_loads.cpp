@@ -42,7 +42,7 @@ std::vector<Id> Values::load_dense(UOp n, int64_t stride, int64_t last) {
     }
     const bool differ = !open_elements.empty();
     const Id from = emit_.index(Op::Add, address(n, 0), emit_.number(i * type.lanes));
-    Inst inst = load_if(n, type.lanes, from, differ ? open_elements[static_cast<size_t>(i)] : open);
+    Inst inst = load_if(n, type.lanes, from, differ ? open_elements[i] : open);
     if (!differ && left != kNone) inst.src.push_back(left);
     vectors.push_back(emit_load(std::move(inst), n));
   }
@@ -71,7 +71,7 @@ Id Values::load_dense_group(UOp n, const TransposeGroup& group, int64_t stride) 
   copy_[group.range].number = present;
   auto column = columns.begin();
   for_each(group, [&] { remember(key(n, kAllLanes), n, *column++); });
-  return columns[static_cast<size_t>(present - group.first)];
+  return columns[present - group.first];
 }
 
 /// Loads all copies of a group row by row: one contiguous row of copies per lane.
@@ -94,7 +94,7 @@ Id Values::make_rows(UOp n, const TransposeGroup& group) {
   std::vector<Id> columns = columns_of(emit_, rows);
   auto column = columns.begin();
   for_each(group, [&] { remember(key(n, kAllLanes), n, *column++); });
-  return columns[static_cast<size_t>(present - group.first)];
+  return columns[present - group.first];
 }
 
 }  // namespace sinter::codegen

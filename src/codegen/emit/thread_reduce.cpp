@@ -8,9 +8,8 @@
 namespace sinter::codegen {
 
 Accumulators::ChainState Accumulators::shuffle(const ChainState& state, Id lane) {
-  ChainState out;
-  for (Id x : state) out.push_back(emit_.insert_here({InstCode::Shuffle, emit_.type(x), {x, lane}}));
-  return out;
+  return ir::mapped<ChainState>(state,
+                                [&](Id x) { return emit_.insert_here({InstCode::Shuffle, emit_.type(x), {x, lane}}); });
 }
 
 /// The states of the threads that are `stride * near` apart, beginning with the one whose digit is below `near`.

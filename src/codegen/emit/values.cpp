@@ -194,7 +194,7 @@ void Values::forward(UOp store, Id v) {
   if (it == slots.end() || *it != slot_of(store)) return;
   UOp load = ir::load(store->src[0], indices_of(store));
   std::vector<int> after = *versions_;
-  ++after[static_cast<size_t>(it - slots.begin())];
+  ++after[it - slots.begin()];
   const std::vector<int>* before = std::exchange(versions_, &after);
   const MemoKey now = key(load, kAllLanes);
   versions_ = before;
@@ -401,7 +401,7 @@ Id Values::sum_of(std::vector<Id> parts, int64_t constant) {
 /// The slot of the current block in a ring tile.
 Id Values::ring_slot(const Tile& tile) {
   const Tile::TileDim& d = tile.dims[tile.ring_dim];
-  const int64_t step = schedule_.of(d.range).steps[static_cast<size_t>(d.level)];
+  const int64_t step = schedule_.of(d.range).steps[d.level];
   return emit_.divide_unsigned(Op::Mod, emit_.divide_unsigned(Op::IDiv, base(d.range, d.level), emit_.number(step)),
                                emit_.number(tile.tile_copy->slots));
 }
@@ -464,8 +464,7 @@ Id Values::make_check(UOp n, int lane) {
 Id Values::make_alu(UOp n, int lane) {
   const Type type = type_of(n, lane);
   if (type.lanes > 1 && selects_load(n)) return make_selected_load(n);
-  std::vector<Id> src;
-  for (UOp s : n->src) src.push_back(use(s, lane));
+  std::vector<Id> src = ir::mapped(n->src, [&](UOp s) { return use(s, lane); });
   if (ir::contains(src, kNone)) return kNone;
   for (Id& s : src) s = emit_.splat(s, type.lanes);
   if (n->op == Op::Where && emit_.always(src[0])) return src[1];

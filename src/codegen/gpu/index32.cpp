@@ -36,19 +36,19 @@ class IndexNarrower {
   /// Visits definitions before uses.
   template <class F>
   void visit(int block, F f) {
-    for (Id id : code_.blocks[static_cast<size_t>(block)]) {
+    for (Id id : code_.blocks[block]) {
       f(id);
       if (code_[id].block >= 0) visit(code_[id].block, f);
     }
   }
 
   // ---- bounds
-  IntegerBounds of(Id id) const { return bounds_[static_cast<size_t>(id)]; }
+  IntegerBounds of(Id id) const { return bounds_[id]; }
 
   // ---- widths
   /// Whether a value may have either width.
   bool elastic(Id id) const { return code_[id].type == Type{DType::Index, 1} || code_[id].type == Type{DType::U64, 1}; }
-  bool is_narrow(Id id) const { return narrow_[static_cast<size_t>(id)]; }
+  bool is_narrow(Id id) const { return narrow_[id]; }
   bool fits(Id id) const { return of(id).within(code_[id].type.dtype == DType::U64 ? kUInt32 : kInt32); }
   bool sources_fit(const Inst& n) const {
     return std::ranges::all_of(n.src, [&](Id s) { return !elastic(s) || fits(s); });
@@ -60,8 +60,8 @@ class IndexNarrower {
 
   void choose_width(Id id) {
     const Inst& n = code_[id];
-    bounds_[static_cast<size_t>(id)] = bounds_of(n, code_, bounds_, max_blocks_, vars_);
-    narrow_[static_cast<size_t>(id)] = elastic(id) && fits(id) && can_be_narrow(n);
+    bounds_[id] = bounds_of(n, code_, bounds_, max_blocks_, vars_);
+    narrow_[id] = elastic(id) && fits(id) && can_be_narrow(n);
   }
   bool can_be_narrow(const Inst& n) const {
     switch (n.code) {
@@ -120,7 +120,7 @@ class IndexNarrower {
   }
   /// The same value in the other width.
   Id converted(Id id) {
-    Id& other = other_[static_cast<size_t>(id)];
+    Id& other = other_[id];
     if (other != kNone) return other;
     Inst made = code_[id].code == InstCode::Const
                     ? code_[id]
@@ -133,11 +133,11 @@ class IndexNarrower {
   /// Places each cast after the definition; that of a loop variable goes first in the loop body.
   void place(size_t block) {
     std::vector<Id>& placed = out_.blocks[block];
-    auto other = [&](Id id) { return other_[static_cast<size_t>(id)]; };
+    auto other = [&](Id id) { return other_[id]; };
     for (size_t at = 0; at < placed.size(); ++at)
       if (const Id id = placed[at]; id < static_cast<Id>(other_.size()) && other(id) != kNone) {
         if (code_[id].code == InstCode::Loop) {
-          std::vector<Id>& body = out_.blocks[static_cast<size_t>(code_[id].block)];
+          std::vector<Id>& body = out_.blocks[code_[id].block];
           body.insert(body.begin(), other(id));
         } else {
           placed.insert(placed.begin() + static_cast<std::ptrdiff_t>(at) + 1, other(id));

@@ -148,7 +148,7 @@ class CudaRenderer final : public CStyleRenderer {
     return is_written(slot) && (function_.takes_tickets() || any_part(has_barrier)) && any_part(is_read);
   }
   bool is_long(int b) const {
-    const std::vector<Id>& ids = code_.blocks[static_cast<size_t>(b)];
+    const std::vector<Id>& ids = code_.blocks[b];
     return std::ranges::any_of(ids, [&](Id id) {
       const InstCode code = code_[id].code;
       return code == InstCode::Loop || code == InstCode::Barrier || code == InstCode::Mma ||

@@ -20,7 +20,7 @@ class Alignment {
   explicit Alignment(const Instructions& code) : code_(code), known_(code.insts.size(), 0) {}
 
   int64_t of(Id id) {
-    int64_t& known = known_[static_cast<size_t>(id)];
+    int64_t& known = known_[id];
     if (known == 0) known = find(code_[id]);
     return known;
   }
@@ -54,15 +54,9 @@ class Alignment {
 
 class Scalarizer {
  public:
-  explicit Scalarizer(const Instructions& code) : code_(code), alignment_(code), lanes_(code.insts.size()) {
-    out_.slots = code.slots;
-    out_.args = code.args;
-    out_.vars = code.vars;
-    out_.params = code.params;
-    out_.scratch = code.scratch;
-    out_.threads = code.threads;
-    out_.occupancy = code.occupancy;
-    out_.last_block = code.last_block;
+  explicit Scalarizer(const Instructions& code) : code_(code), alignment_(code), lanes_(code.insts.size()), out_(code) {
+    out_.insts.clear();
+    out_.blocks.clear();
   }
 
   Instructions run() {
@@ -83,11 +77,11 @@ class Scalarizer {
     const size_t before = std::exchange(open_, out_.blocks.size());
     const int made = static_cast<int>(open_);
     out_.blocks.emplace_back();
-    for (Id id : code_.blocks[static_cast<size_t>(b)]) instruction(id);
+    for (Id id : code_.blocks[b]) instruction(id);
     open_ = before;
     return made;
   }
-  const LaneIds& of(Id id) const { return lanes_[static_cast<size_t>(id)]; }
+  const LaneIds& of(Id id) const { return lanes_[id]; }
   /// A lane of a source; a splat has one scalar for all lanes.
   Id lane(Id id, size_t l) const { return of(id).size() == 1 ? of(id)[0] : of(id)[l]; }
 
@@ -106,7 +100,7 @@ class Scalarizer {
 
   void instruction(Id id) {
     const Inst& n = code_[id];
-    LaneIds& out = lanes_[static_cast<size_t>(id)];
+    LaneIds& out = lanes_[id];
     const auto count = static_cast<size_t>(n.type.lanes);
     switch (n.code) {
       case InstCode::Splat: out = of(n.src[0]); return;

@@ -39,10 +39,8 @@ std::vector<UOp> open_factors(UOp reduce) {
 
 std::vector<UOp> predicated_loads(UOp reduce) {
   const std::vector<UOp> values = values_of(reduce);
-  std::vector<UOp> loads;
-  for (UOp n : ir::topological(values, [](UOp n) { return !has_accumulators(n); }))
-    if (n->op == Op::Load && predicate_of(n)) loads.push_back(n);
-  return loads;
+  return ir::filtered(ir::topological(values, [](UOp n) { return !has_accumulators(n); }),
+                      [&](UOp n) { return n->op == Op::Load && predicate_of(n); });
 }
 
 UOp factor_beside(UOp reduce, UOp load) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <map>
 #include <optional>
 
@@ -157,10 +156,9 @@ class LoopScheduleBuilder {
   }
   void apply(const Prefetch& o) {
     const std::vector<UOp> nodes = ir::topological(kernel_.sink);
-    require(
-        o.load >= 0 && static_cast<size_t>(o.load) < nodes.size() && nodes[static_cast<size_t>(o.load)]->op == Op::Load,
-        "that is no load");
-    const UOp load = nodes[static_cast<size_t>(o.load)], range = axis(o.range).range;
+    require(o.load >= 0 && static_cast<size_t>(o.load) < nodes.size() && nodes[o.load]->op == Op::Load,
+            "that is no load");
+    const UOp load = nodes[o.load], range = axis(o.range).range;
     const std::optional<int64_t> stride = stride_along(offset_of(load), range, ranges_);
     require(stride.has_value(), "the load has no constant stride along the range");
     require(*stride != 0 && o.distance != 0, "the stride or the distance is 0");
@@ -208,7 +206,7 @@ class LoopScheduleBuilder {
   void add_window(int value, UOp along, UOp taps) {
     const std::vector<UOp> nodes = ir::topological(kernel_.sink);
     require(value >= 0 && static_cast<size_t>(value) < nodes.size(), "the kernel has no such value");
-    const std::optional<Window> window = window_of(nodes[static_cast<size_t>(value)], along, taps, ranges_);
+    const std::optional<Window> window = window_of(nodes[value], along, taps, ranges_);
     require(window.has_value(), fmt::format("the value does not depend on ranges {} and {} through a sum alone",
                                             range_id(along), range_id(taps)));
     for (const LoopAxis& a : windows_) {

@@ -1,7 +1,9 @@
-// One parser per kind of Opt.
+// One parser per kind of Opt; many are lists of numbers.
 #include "codegen/loopschedule/opt_parse.h"
 
 #include <array>
+#include <concepts>
+#include <type_traits>
 #include <utility>
 
 #include "ir/text_cursor.h"
@@ -11,28 +13,21 @@ namespace {
 
 using ir::TextCursor;
 
-template <class T = int>
-T next(TextCursor& c) {
-  c.expect(",");
-  return c.integer<T>();
-}
-
-Opt read_lanes(TextCursor& c) {
-  const int range = c.integer<int>();
-  return Lanes{range, next(c)};
-}
-Opt read_unroll(TextCursor& c) {
-  const int range = c.integer<int>();
-  return Unroll{range, next(c)};
+/// Parses an Opt that is a list of numbers, its members in this order.
+template <class T, auto first, auto... others>
+Opt read_numbers(TextCursor& c) {
+  const auto read = [&c](std::integral auto& number) {
+    number = c.integer<std::remove_reference_t<decltype(number)>>();
+  };
+  T made;
+  read(made.*first);
+  ((c.expect(","), read(made.*others)), ...);
+  return made;
 }
 Opt read_cut(TextCursor& c) {
   Cut cut{c.integer<int>(), {}};
   while (c.consume(",")) cut.at.push_back(c.integer<int64_t>());
   return cut;
-}
-Opt read_split(TextCursor& c) {
-  const int range = c.integer<int>();
-  return Split{range, next<int64_t>(c)};
 }
 Opt read_order(TextCursor& c) {
   LoopOrder order;
@@ -92,24 +87,10 @@ Opt read_tile_copy(TextCursor& c) {
   }
   return copy;
 }
-Opt read_block(TextCursor& c) {
-  const int range = c.integer<int>();
-  return TaskBlock{range, next<int64_t>(c)};
-}
-Opt read_thread_bind(TextCursor& c) {
-  const int range = c.integer<int>(), threads = next(c);
-  return ThreadBind{range, threads, next(c)};
-}
-Opt read_mma(TextCursor& c) {
-  const int rows = c.integer<int>();
-  return Mma{rows, next(c)};
-}
 
-Opt read_nontemporal(TextCursor& c) { return NonTemporal{c.integer<int>()}; }
 Opt read_prefetch(TextCursor& c) {
   c.expect("#");
-  const int load = c.integer<int>(), range = next(c);
-  Prefetch prefetch{load, range, next<int64_t>(c)};
+  auto prefetch = std::get<Prefetch>(read_numbers<Prefetch, &Prefetch::load, &Prefetch::range, &Prefetch::distance>(c));
   if (c.consume(",")) {
     c.expect("loop");
     prefetch.loop = c.integer<int>();
@@ -117,28 +98,25 @@ Opt read_prefetch(TextCursor& c) {
   return prefetch;
 }
 
-Opt read_occupancy(TextCursor& c) { return Occupancy{c.integer<int>()}; }
-Opt read_last_block(TextCursor& c) { return LastBlock{c.integer<int>()}; }
-
 struct OptReader {
   std::string_view name;
   Opt (*read)(TextCursor& c);
 };
 constexpr std::array kOptReaders = {
-    OptReader{"lanes", read_lanes},
-    OptReader{"unroll", read_unroll},
+    OptReader{"lanes", read_numbers<Lanes, &Lanes::range, &Lanes::count>},
+    OptReader{"unroll", read_numbers<Unroll, &Unroll::range, &Unroll::count>},
     OptReader{"cut", read_cut},
-    OptReader{"split", read_split},
+    OptReader{"split", read_numbers<Split, &Split::range, &Split::step>},
     OptReader{"order", read_order},
     OptReader{"materialize", read_materialize},
     OptReader{"tile_copy", read_tile_copy},
-    OptReader{"block", read_block},
-    OptReader{"thread_bind", read_thread_bind},
-    OptReader{"mma", read_mma},
-    OptReader{"nontemporal", read_nontemporal},
+    OptReader{"block", read_numbers<TaskBlock, &TaskBlock::range, &TaskBlock::size>},
+    OptReader{"thread_bind", read_numbers<ThreadBind, &ThreadBind::range, &ThreadBind::threads, &ThreadBind::stride>},
+    OptReader{"mma", read_numbers<Mma, &Mma::rows, &Mma::columns>},
+    OptReader{"nontemporal", read_numbers<NonTemporal, &NonTemporal::store>},
     OptReader{"prefetch", read_prefetch},
-    OptReader{"occupancy", read_occupancy},
-    OptReader{"last_block", read_last_block},
+    OptReader{"occupancy", read_numbers<Occupancy, &Occupancy::blocks>},
+    OptReader{"last_block", read_numbers<LastBlock, &LastBlock::threads>},
 };
 
 Opt read(TextCursor& c) {

@@ -70,7 +70,7 @@ void choose_store_loops(Statement& store, const Statements& made, const LoopSche
   bool reads = false;
   for (const Dependence& d : store.deps) {
     if (d.reason != Dependence::Reason::Value) continue;
-    const Statement& sum = made.list[static_cast<size_t>(d.on)];
+    const Statement& sum = made.list[d.on];
     if (!sum.carried()) return;
     reads = true;
     shared = std::max(shared, sum.own_depth);

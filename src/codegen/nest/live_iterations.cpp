@@ -109,8 +109,7 @@ double live_share(const LoopLevel& level, const LoopSchedule& schedule) {
         made[n.get()] = n->op == Op::Const ? n->scalar() : ir::Scalar::of(n->dtype, row);
         continue;
       }
-      std::vector<ir::Scalar> src;
-      for (UOp s : n->src) src.push_back(made.at(s.get()));
+      std::vector<ir::Scalar> src = ir::mapped(n->src, [&](UOp s) { return made.at(s.get()); });
       made[n.get()] = ir::evaluate(n->op, n->dtype, src);
     }
     return made.at(bound.get()).as_int();

@@ -3,8 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "codegen/nest/mma_statement.h"
 #include "ir/mma_step.h"
 #include "ir/walk.h"

@@ -59,7 +59,7 @@ class LoopTreeBuilder {
   }
 
  private:
-  const Statement& at(int i) const { return all_[static_cast<size_t>(i)]; }
+  const Statement& at(int i) const { return all_[i]; }
   static bool in(const std::vector<int>& list, int x) { return ir::contains(list, x); }
 
   void emit(std::vector<LoopItem>& out, int t, size_t depth) const {
@@ -147,7 +147,7 @@ class LoopTreeBuilder {
               s.deps.push_back({it->second, s.deps[d].reason});
         add_with_duplicates(it->second, depth, group, copies, out);
       }
-      all_[static_cast<size_t>(t)].deps[i].on = it->second;
+      all_[t].deps[i].on = it->second;
     }
     out.push_back(t);
   }

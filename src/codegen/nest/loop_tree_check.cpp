@@ -121,11 +121,11 @@ class LoopTreeChecker {
   /// The value that a statement reads exists and is not yet overwritten: reader and writer run in the same iteration of
   /// the loops around the writer.
   void check_dependence(int reader, const Dependence& d) const {
-    const Statement& writer = statements_.list[static_cast<size_t>(d.on)];
+    const Statement& writer = statements_.list[d.on];
     const bool whole = d.reason == Dependence::Reason::Value || writer.carried();
-    if (whole ? !done_[static_cast<size_t>(d.on)] : !touched_[static_cast<size_t>(d.on)])
+    if (whole ? !done_[d.on] : !touched_[d.on])
       throw InternalError(fmt::format("codegen: statement {} runs before {}, on which it depends", reader, d.on));
-    const std::vector<const LoopItem*>& there = loops_of_[static_cast<size_t>(d.on)];
+    const std::vector<const LoopItem*>& there = loops_of_[d.on];
     auto shared = [&](size_t i) { return i < open_.size() && open_[i] == there[i]; };
     if (d.reason == Dependence::Reason::Value)
       for (size_t i = 0; i < writer.own_depth; ++i)

@@ -24,7 +24,7 @@ class PrefetchPlacer {
     for (const LoopItem& item : items) {
       if (!reads(item)) continue;
       if (!item.has_body())
-        place(statements_.list[static_cast<size_t>(item.statement)]);
+        place(statements_.list[item.statement]);
       else if (item.kind != LoopItem::ItemKind::FillFirst)  // the loop after it has the same fills
         advances(item) ? loops.push_back(&item) : place(item.body, -1);
     }
@@ -38,7 +38,7 @@ class PrefetchPlacer {
   bool reads(const LoopItem& item) const {
     using ItemKind = LoopItem::ItemKind;
     if (item.kind == ItemKind::Update || item.kind == ItemKind::Store || item.kind == ItemKind::Fetch)
-      return reads_[static_cast<size_t>(item.statement)];
+      return reads_[item.statement];
     return std::ranges::any_of(item.body, [this](const LoopItem& inner) { return reads(inner); });
   }
   bool advances(const LoopItem& loop) const {

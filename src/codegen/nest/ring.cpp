@@ -20,9 +20,7 @@ class RingBuilder {
       if (items[i].kind != ItemKind::Loop) continue;
       const LoopLevel level = items[i].level;
       std::vector<LoopItem>& body = items[i].body;
-      std::vector<LoopItem> fills;
-      for (const LoopItem& item : body)
-        if (fills_ring(item, level)) fills.push_back(item);
+      std::vector<LoopItem> fills = ir::filtered(body, [&](const LoopItem& item) { return fills_ring(item, level); });
       if (fills.empty()) {
         walk(body);
         continue;
@@ -45,7 +43,7 @@ class RingBuilder {
   }
 
  private:
-  const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
+  const Statement& at(int i) const { return statements_.list[i]; }
 
   /// Whether an item in the loop `around` only fills ring tiles whose slots rotate with that loop.
   bool fills_ring(const LoopItem& item, const LoopLevel& around) const {

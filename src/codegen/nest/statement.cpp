@@ -23,7 +23,6 @@
 #include "ir/build.h"
 #include "ir/combine.h"
 #include "ir/contains.h"
-#include "ir/names.h"
 #include "ir/walk.h"
 #include "rewrite/interval.h"
 #include "sinter/error.h"
@@ -61,9 +60,7 @@ class StatementBuilder {
     return it != out_.read_write_slots.end() && *it == slot ? static_cast<int>(it - out_.read_write_slots.begin()) : -1;
   }
   bool is_tile(int64_t slot) const { return slot >= kernel_.params; }
-  bool is_fill(int64_t slot) const {
-    return is_tile(slot) && out_.tiles[static_cast<size_t>(slot - kernel_.params)].fill;
-  }
+  bool is_fill(int64_t slot) const { return is_tile(slot) && out_.tiles[slot - kernel_.params].fill; }
 
   // ---- guards
   int guard_index(const StoreGuard& guard) {
@@ -89,9 +86,7 @@ class StatementBuilder {
   /// Permutes the loops that the LoopOrder names among themselves. Returns why the result is illegal, or null.
   const char* arrange(std::vector<LoopLevel>& loops) {
     auto place = [this](const LoopLevel& l) { return schedule_.order_position(l.range, l.number); };
-    std::vector<LoopLevel> named;
-    for (const LoopLevel& l : loops)
-      if (place(l) >= 0) named.push_back(l);
+    std::vector<LoopLevel> named = ir::filtered(loops, [&](const LoopLevel& l) { return place(l) >= 0; });
     std::ranges::sort(named, [&](const LoopLevel& a, const LoopLevel& b) { return place(a) < place(b); });
     size_t next = 0;
     for (LoopLevel& l : loops)
@@ -162,13 +157,13 @@ class StatementBuilder {
     s.nontemporal = goes_past_caches(s);
     add_values(s, guard);
     const bool lies_there = std::ranges::any_of(s.deps, [&](const Dependence& d) {
-      const Statement& r = out_.list[static_cast<size_t>(d.on)];
+      const Statement& r = out_.list[d.on];
       return r.carried() && slot_of(r.homes[0]) == slot_of(store) && r.node == stored_value(store);
     });
     if (lies_there) return;
     if (!s.nontemporal) choose_store_loops(s, out_, schedule_);
     append(std::move(s));
-    if (int p = read_write_index(slot_of(store)); p >= 0) ++versions_[static_cast<size_t>(p)];
+    if (int p = read_write_index(slot_of(store)); p >= 0) ++versions_[p];
   }
 
   /// The Opt that makes a store nontemporal.
@@ -204,7 +199,7 @@ class StatementBuilder {
   void add_fills(const Statement& s) {
     for (UOp n : body_of(s.node)) {
       if (n->op != Op::Load || !is_tile(slot_of(n))) continue;
-      const Tile tile = out_.tiles[static_cast<size_t>(slot_of(n) - kernel_.params)];
+      const Tile tile = out_.tiles[slot_of(n) - kernel_.params];
       if (!tile.fill || n->src[0] == s.node->src[0]) continue;
       require_layout(tile, s.loops);
       std::vector<LoopLevel> loops = fill_loops(tile, s.loops, schedule_, ranges_);
@@ -370,8 +365,7 @@ class StatementBuilder {
     if (seen.empty()) return seen;
     for (UOp n : ir::topological(reduce))
       if (n->op == Op::Load)
-        if (int p = read_write_index(slot_of(n)); p >= 0)
-          seen[static_cast<size_t>(p)] = versions_[static_cast<size_t>(p)];
+        if (int p = read_write_index(slot_of(n)); p >= 0) seen[p] = versions_[p];
     return seen;
   }
 

@@ -22,9 +22,8 @@ StoreGuards::StoreGuards(UOp sink, std::span<const Tile> tiles, int64_t params, 
                          FreeRanges& ranges) {
   for (UOp store : sink->src) {
     if (slot_of(store) >= params) continue;
-    StoreGuard lacking;
-    for (UOp r : schedule.outer)
-      if (!one_trip(r) && !ranges.depends(store, r)) lacking.push_back(r);
+    auto lacking =
+        ir::filtered<StoreGuard>(schedule.outer, [&](UOp r) { return !one_trip(r) && !ranges.depends(store, r); });
     guards_[store.get()] = std::move(lacking);
   }
   find_tile_guards(sink, tiles, params);

@@ -134,7 +134,7 @@ class BarrierPlanner {
   /// does a Fetch, whose source no statement writes.
   bool touches(const LoopItem& item) const {
     if (item.kind == ItemKind::Barrier || item.kind == ItemKind::Fetch || item.kind == ItemKind::Wait) return false;
-    const Statement& s = list_[static_cast<size_t>(item.statement)];
+    const Statement& s = list_[item.statement];
     return !(item.kind == ItemKind::Init || item.kind == ItemKind::Finish) || !s.is_reduce() || s.carried();
   }
   bool needs_barrier(const LoopItem& item, const AccessSet& touched) const {
@@ -200,7 +200,7 @@ bool loads_what_it_stores(const Statement& store, const Statements& statements) 
   const std::vector<UOp> body = body_of(store.node);
   return std::ranges::any_of(body, [&](UOp n) { return n->op == Op::Load && slot_of(n) == slot; }) ||
          std::ranges::any_of(store.deps, [&](const Dependence& d) {
-           const Statement& sum = statements.list[static_cast<size_t>(d.on)];
+           const Statement& sum = statements.list[d.on];
            return d.reason == Dependence::Reason::Value && sum.carried() && slot_of(sum.homes[0]) == slot;
          });
 }

@@ -40,8 +40,7 @@ class TileBuilder {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       UOp n = nodes_[i];
       if (n->op == Op::Sink) break;
-      std::vector<UOp> src;
-      for (UOp s : n->src) src.push_back(made.at(s));
+      std::vector<UOp> src = ir::mapped(n->src, [&](UOp s) { return made.at(s); });
       UOp now = src == n->src ? n : ir::with_sources(*kernel_.graph, n, src);
       if (auto it = materializations.find(static_cast<int>(i)); it != materializations.end()) {
         require_no_bound(n, to_string(*it->second));
@@ -136,7 +135,7 @@ class TileBuilder {
       at = held->second;
       if (tile.dtype != tiles_[at].dtype || tile.dims != tiles_[at].dims)
         refuse(to_string(opt), "the tiles of the two values differ");
-      require_last_use(value, nodes_[static_cast<size_t>(opt.over)], opt, first);
+      require_last_use(value, nodes_[opt.over], opt, first);
       held_.erase(held);
     }
     held_[opt.value] = at;
@@ -152,8 +151,7 @@ class TileBuilder {
     for (size_t s = first; s < kernel_.sink->src.size(); ++s)
       if (uses(kernel_.sink->src[s], value)) refuse(to_string(opt), "the value whose place it takes is used later");
     for (const TileCopy& copy : schedule_.tile_copies)
-      if (copy.value >= 0 && static_cast<size_t>(copy.value) < nodes_.size() &&
-          uses(nodes_[static_cast<size_t>(copy.value)], UOp()))
+      if (copy.value >= 0 && static_cast<size_t>(copy.value) < nodes_.size() && uses(nodes_[copy.value], UOp()))
         refuse(to_string(opt), "the value whose place it takes is copied");
   }
   Tile tile_of(UOp value, const Materialize& opt) {
@@ -195,7 +193,7 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
     if (levels[i] == a.levels() - 1)
       dim.stored_extent = a.width();
     else if (levels[i] >= 0)
-      dim.stored_extent = std::min(dim.stored_extent, a.steps[static_cast<size_t>(levels[i])]);
+      dim.stored_extent = std::min(dim.stored_extent, a.steps[levels[i]]);
     else if (a.outer())
       dim.stored_extent = std::min(dim.stored_extent, a.block);
     tile.dims.push_back(dim);
@@ -233,21 +231,14 @@ UOp matrix_rows(const Tile& tile, UOp across, UOp depth) {
 }
 
 UOp param_of(ir::Graph& g, const Tile& tile) {
-  Shape shape;
-  for (const Tile::TileDim& d : tile.dims) shape.push_back(max_trip_count(d.range));
+  auto shape = ir::mapped<Shape>(tile.dims, [&](const Tile::TileDim& d) { return max_trip_count(d.range); });
   return ir::param(g, tile.slot, tile.dtype, shape);
 }
 
-std::vector<UOp> indices_of(const Tile& tile) {
-  std::vector<UOp> index;
-  for (const Tile::TileDim& d : tile.dims) index.push_back(d.range);
-  return index;
-}
+std::vector<UOp> indices_of(const Tile& tile) { return ir::mapped(tile.dims, &Tile::TileDim::range); }
 
 std::vector<UOp> user_indices_of(ir::Graph& g, const Tile& tile) {
-  std::vector<UOp> index;
-  for (const Tile::TileDim& d : tile.dims) index.push_back(d.window ? position_of(g, *d.window) : d.range);
-  return index;
+  return ir::mapped(tile.dims, [&](const Tile::TileDim& d) { return d.window ? position_of(g, *d.window) : d.range; });
 }
 
 UOp insert_tiles(const Kernel& kernel, const LoopSchedule& schedule, std::vector<Tile>& tiles) {

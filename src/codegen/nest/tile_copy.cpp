@@ -24,7 +24,7 @@ bool has_one_value(const LoopAxis& a) { return one_trip(a.range) || a.single(); 
 int64_t extent_of(const LoopSchedule& schedule, const LoopAxis& a, int level) {
   const int64_t all = max_trip_count(a.range);
   if (a.window) return a.window->extent(extent_of(schedule, schedule.of(a.window->along), level));
-  if (level >= 0) return std::min(all, a.steps[static_cast<size_t>(level)]);
+  if (level >= 0) return std::min(all, a.steps[level]);
   return a.outer() ? std::min(all, a.block) : all;
 }
 
@@ -133,7 +133,7 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
       refuse(opt, fmt::format("range {} has a dim already, or one value for each task", d.range));
     const int64_t extent = extent_of(schedule, a, d.level);
     const int64_t block = a.window       ? extent < a.size ? extent : 0
-                          : d.level >= 0 ? a.steps[static_cast<size_t>(d.level)]
+                          : d.level >= 0 ? a.steps[d.level]
                           : !a.whole()   ? a.block
                                          : 0;
     if (block % (int64_t{1} * d.lanes * d.unroll * d.threads))

@@ -87,8 +87,7 @@ ReducedArgument reduce_far(UOp x) {
   UOp from = shr(bits, 52) - word(bits, 1023 + 30);  // first bit of the window
   UOp m = (bits & word(bits, (uint64_t{1} << 52) - 1)) | word(bits, uint64_t{1} << 52);
 
-  std::vector<UOp> words;
-  for (uint64_t w : kTwoOverPi) words.push_back(word(bits, w));
+  std::vector<UOp> words = ir::mapped(kTwoOverPi, [&](uint64_t w) { return word(bits, w); });
   for (size_t step : {8u, 4u, 2u, 1u}) {
     UOp skip = ne(from & word(bits, 64 * step), word(bits, 0));
     std::vector<UOp> chosen;

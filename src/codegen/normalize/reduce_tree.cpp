@@ -95,8 +95,7 @@ class ReductionSplitter {
     return is_const(a) && a->scalar().as_int() == 1 ? b : a * b;
   }
   UOp rebuild_node(UOp n, const Substitution& map) {
-    std::vector<UOp> src;
-    for (UOp s : n->src) src.push_back(map.at(s));
+    std::vector<UOp> src = ir::mapped(n->src, [&](UOp s) { return map.at(s); });
     return src == n->src ? n : ir::with_sources(g_, n, src);
   }
 
@@ -128,20 +127,16 @@ class ReductionSplitter {
   UOp substitute_around(UOp reduce, const Substitution& map) {
     Substitution rest = map;
     for (UOp r : ranges_of(reduce)) rest.erase(r);
-    std::vector<UOp> src;
-    for (UOp s : reduce->src) src.push_back(substitute(s, rest));
+    std::vector<UOp> src = ir::mapped(reduce->src, [&](UOp s) { return substitute(s, rest); });
     return ir::with_sources(g_, reduce, src);
   }
   std::vector<UOp> substitute(const std::vector<UOp>& values, const Substitution& map) {
-    std::vector<UOp> made;
-    for (UOp v : values) made.push_back(substitute(v, map));
-    return made;
+    return ir::mapped(values, [&](UOp v) { return substitute(v, map); });
   }
 
   /// Flattens `ranges`: one range over their product, and the expression of each in terms of it. Memoized by list.
   std::pair<UOp, Substitution> flatten(const std::vector<UOp>& ranges) {
-    std::vector<uint64_t> key;
-    for (UOp r : ranges) key.push_back(r->id);
+    std::vector<uint64_t> key = ir::mapped(ranges, [](UOp r) { return r->id; });
     auto [it, first] = flat_.try_emplace(key);
     if (!first) return it->second;
     UOp total = number(1);
@@ -198,7 +193,7 @@ class ReductionSplitter {
     const std::vector<UOp> ranges = ranges_of(reduce);
     const int at = size ? blocked_range(ranges, size, size) : -1;
     if (at < 0 || size == 1) return {};
-    return RangeBlocking{ranges[static_cast<size_t>(at)], size};
+    return RangeBlocking{ranges[at], size};
   }
   /// Whether a store computes a sum per value of a range. Such a store keeps the range unsplit, because the sum may be
   /// unrolled along it. The blocks read the stored values instead (reload_stores()).
@@ -274,7 +269,7 @@ class ReductionSplitter {
       at = 0;
     }
     std::vector<UOp> around(ranges.begin(), ranges.begin() + at), inside(ranges.begin() + at + 1, ranges.end());
-    UOp cut = ranges[static_cast<size_t>(at)];
+    UOp cut = ranges[at];
     std::vector<UOp> elements = values;
     if (size == 1 && !inside.empty()) {
       around.push_back(cut);

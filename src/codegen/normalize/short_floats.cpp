@@ -45,8 +45,7 @@ UOp widen_short_floats(ir::Graph& g, UOp sink) {
   return ir::rebuild(g, sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (!computes_in_short_float(n)) return {};
     if (n->op == Op::Cast) return convert(src[0], n->dtype);
-    std::vector<UOp> operands;
-    for (UOp s : src) operands.push_back(widen(s));
+    std::vector<UOp> operands = ir::mapped(src, [&](UOp s) { return widen(s); });
     return ir::cast(ir::alu(n->op, operands), n->dtype);
   });
 }

@@ -322,7 +322,7 @@ std::string vector_run_text(const SortStep& step, const runtime::Target& target,
   const std::string transposed = network.transposed(order);
   for (int64_t r = 0; r < network.rows; ++r) {
     loaded += fmt::format("  $N_lanes v{0} = $N_first(d + {1}, n - {1}, most);\n", r, r * lanes);
-    in_order += fmt::format("{}v{}", r ? ", " : "", order[static_cast<size_t>(r)]);
+    in_order += fmt::format("{}v{}", r ? ", " : "", order[r]);
   }
   const uint64_t largest = ~uint64_t{0} >> (wide ? 1 : 33);
   const auto number = [](int64_t value) { return fmt::format("{}", value); };

@@ -348,7 +348,7 @@ std::string CSpelling::fill(const std::string& pattern, Type result, Type source
     }
     const char c = pattern[++i];
     if (c >= '0' && c <= '9') {
-      text += args[static_cast<size_t>(c - '0')];
+      text += args[c - '0'];
       continue;
     }
     size_t end = i + 1;
@@ -444,8 +444,7 @@ std::string CSpelling::alu(Op op, Type result, Type source, std::span<const std:
   if (op == Op::Cast && (ir::is_short_float(result.dtype) || ir::is_short_float(source.dtype)))
     return short_float(result, source, without_parentheses(args[0]));
   auto call = [&](const std::string& function) {
-    std::vector<std::string> bare;
-    for (const std::string& a : args) bare.push_back(without_parentheses(a));
+    std::vector<std::string> bare = ir::mapped(args, without_parentheses);
     return fmt::format("{}({})", function, fmt::join(bare, ", "));
   };
   if (op == Op::Threefry) return call(threefry(result));

@@ -52,10 +52,10 @@ CStyleRenderer::CStyleRenderer(const Instructions& code, const runtime::Target& 
       text_(code.insts.size()) {
   for (size_t b = 0; b < code_.blocks.size(); ++b)
     for (Id id : code_.blocks[b]) {
-      home_[static_cast<size_t>(id)] = static_cast<int>(b);
+      home_[id] = static_cast<int>(b);
       for (Id s : code_[id].src) {
-        ++uses_[static_cast<size_t>(s)];
-        user_[static_cast<size_t>(s)] = id;
+        ++uses_[s];
+        user_[s] = id;
       }
     }
 }
@@ -80,22 +80,19 @@ std::string CStyleRenderer::barrier() {
 
 void CStyleRenderer::block(int b) {
   ++indent_;
-  for (Id id : code_.blocks[static_cast<size_t>(b)]) instruction(id);
+  for (Id id : code_.blocks[b]) instruction(id);
   --indent_;
 }
 
 std::vector<std::string> CStyleRenderer::operands(const std::vector<Id>& ids) {
-  std::vector<std::string> texts;
-  for (Id id : ids) texts.push_back(text(id));
-  return texts;
+  return ir::mapped(ids, [&](Id id) { return text(id); });
 }
 
 /// Gives the value a name, or inlines it into its only user.
 void CStyleRenderer::define(Id id, const std::string& expression, bool movable) {
   const size_t i = static_cast<size_t>(id);
   const Id user = user_[i];
-  bool in_place =
-      movable && uses_[i] == 1 && home_[static_cast<size_t>(user)] == home_[i] && expression.size() <= kLongestInline;
+  bool in_place = movable && uses_[i] == 1 && home_[user] == home_[i] && expression.size() <= kLongestInline;
   in_place = in_place && code_[user].code != InstCode::Part && code_[user].code != InstCode::Loop;  // these need a name
   if (in_place) {
     text(id) = is_primary_expression(expression) ? expression : "(" + expression + ")";
@@ -113,9 +110,9 @@ void CStyleRenderer::define(Id id, const std::string& expression, bool movable) 
 bool CStyleRenderer::is_rematerialized_sum(Id id) const {
   const Inst& n = code_[id];
   if (!pointers_may_wrap() || !is_index(n, Op::Add)) return false;
-  const bool name = is_name(text_[static_cast<size_t>(n.src[0])]);
+  const bool name = is_name(text_[n.src[0]]);
   if (code_[n.src[1]].code == InstCode::Const) return name || is_rematerialized_sum(n.src[0]);
-  return name && induction_[static_cast<size_t>(n.src[1])];
+  return name && induction_[n.src[1]];
 }
 
 /// The addends of an address, in the order in which they are added to a pointer. More than one only if
@@ -123,8 +120,8 @@ bool CStyleRenderer::is_rematerialized_sum(Id id) const {
 std::vector<std::string> CStyleRenderer::terms(Id address) const {
   std::vector<std::string> terms;
   for (; is_rematerialized_sum(address); address = code_[address].src[0])
-    terms.insert(terms.begin(), without_parentheses(text_[static_cast<size_t>(code_[address].src[1])]));
-  terms.insert(terms.begin(), text_[static_cast<size_t>(address)]);
+    terms.insert(terms.begin(), without_parentheses(text_[code_[address].src[1]]));
+  terms.insert(terms.begin(), text_[address]);
   return terms;
 }
 
@@ -227,7 +224,7 @@ void CStyleRenderer::note(Id loop) {
 /// Nesting depth of the loops in a loop, itself included, or in an if.
 int CStyleRenderer::loop_depth(Id owner) const {
   int most = 0;
-  for (Id id : code_.blocks[static_cast<size_t>(code_[owner].block)])
+  for (Id id : code_.blocks[code_[owner].block])
     if (code_[id].code == InstCode::Loop || code_[id].code == InstCode::If) most = std::max(most, loop_depth(id));
   return most + (code_[owner].code == InstCode::Loop);
 }
@@ -239,11 +236,11 @@ std::vector<Id> CStyleRenderer::derived_inductions(Id loop) {
   if (!pointers_may_wrap()) return found;
   const int loop_depth = this->loop_depth(loop);
   if (loop_depth > 2) return found;
-  induction_[static_cast<size_t>(loop)] = loop_depth == 1;
-  for (Id id : code_.blocks[static_cast<size_t>(code_[loop].block)]) {
+  induction_[loop] = loop_depth == 1;
+  for (Id id : code_.blocks[code_[loop].block]) {
     const Inst& n = code_[id];
     if (!is_index(n, Op::Mul) || n.src[0] != loop || code_[n.src[1]].code != InstCode::Const) continue;
-    induction_[static_cast<size_t>(id)] = loop_depth == 1;
+    induction_[id] = loop_depth == 1;
     found.push_back(id);
   }
   return found;
@@ -286,7 +283,7 @@ void CStyleRenderer::load(Id id) {
   }
   const bool counted = n.src.size() % 2 == 0;
   std::string value = counted ? spell_.load_partial(n.type, pointer(n.imm, n.src[0]), bare(n.src.back()))
-                              : element(n.imm, n.src[0], n.type, code_.slots[static_cast<size_t>(n.imm)].written);
+                              : element(n.imm, n.src[0], n.type, code_.slots[n.imm].written);
   if (n.src.size() > 2)
     value = fmt::format("{} ? {}{} : {}", text(n.src[1]),
                         n.type.lanes > 1 ? fmt::format("({})", spell_.type(n.type)) : "", value, text(n.src[2]));

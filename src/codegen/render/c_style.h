@@ -47,7 +47,7 @@ class CStyleRenderer {
   virtual std::string barrier();
 
   void line(const std::string& text) { body_ += std::string(2 * indent_, ' ') + text + "\n"; }
-  std::string& text(Id id) { return text_[static_cast<size_t>(id)]; }
+  std::string& text(Id id) { return text_[id]; }
   std::string fresh(std::string_view prefix) { return fmt::format("{}{}", prefix, next_++); }
   void block(int b);
   void plain_loop(Id loop);

@@ -41,7 +41,7 @@ Id BlockWriter::append(Inst&& inst, size_t scope) {
 
 Id BlockWriter::add(Inst&& inst, size_t scope) {
   const Id id = append(std::move(inst), scope);
-  code_.blocks[static_cast<size_t>(scopes_[scope].block)].push_back(id);
+  code_.blocks[scopes_[scope].block].push_back(id);
   return id;
 }
 
@@ -106,7 +106,7 @@ void BlockWriter::close() {
   if (n.code == InstCode::If && never(n.src[0]))
     code_.blocks.resize(static_cast<size_t>(n.block));  // blocks opened since are nested in it
   else
-    code_.blocks[static_cast<size_t>(scopes_.back().block)].push_back(owner);
+    code_.blocks[scopes_.back().block].push_back(owner);
 }
 
 bool BlockWriter::in_loop() const {
@@ -125,7 +125,7 @@ void BlockWriter::remember(const MemoKey& key, Id id, size_t from) {
 void BlockWriter::move_to_block(Id id) {
   size_t block = scope();
   while (block > 0 && scopes_[block - 1].block == scopes_[block].block) --block;
-  int& now = depth_[static_cast<size_t>(id)];
+  int& now = depth_[id];
   now = std::min(now, static_cast<int>(block));
 }
 
@@ -193,7 +193,7 @@ Id BlockWriter::fold_condition(const Inst& n) {
   if (n.op != Op::Lt && n.op != Op::Le) return kNone;
   for (Id s : n.src)
     if (type(s).dtype != DType::Index) return kNone;
-  const IntegerBounds a = bounds_[static_cast<size_t>(n.src[0])], b = bounds_[static_cast<size_t>(n.src[1])];
+  const IntegerBounds a = bounds_[n.src[0]], b = bounds_[n.src[1]];
   if (n.op == Op::Lt ? a.hi < b.lo : a.hi <= b.lo) return is(true);
   if (n.op == Op::Lt ? a.lo >= b.hi : a.lo > b.hi) return is(false);
   return n.type.lanes > 1 ? fold_lane_comparison(n) : kNone;

@@ -46,7 +46,7 @@ class BlockWriter {
     return static_cast<int>(code_.slots.size()) - 1;
   }
   void enlarge(int tile, int64_t elements) {
-    int64_t& size = code_.slots[static_cast<size_t>(tile)].tile;
+    int64_t& size = code_.slots[tile].tile;
     size = std::max(size, elements);
   }
 
@@ -60,7 +60,7 @@ class BlockWriter {
   /// Whether a loop other than the task loop is open.
   bool in_loop() const;
   /// The scope in which `id` is defined; 0: the body.
-  int depth(Id id) const { return depth_[static_cast<size_t>(id)]; }
+  int depth(Id id) const { return depth_[id]; }
 
   // Index arithmetic, and shorthands.
   Id number(int64_t v);

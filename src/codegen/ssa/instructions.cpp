@@ -10,39 +10,13 @@ namespace sinter::codegen {
 namespace {
 
 std::string_view name(InstCode code) {
-  constexpr std::string_view kNames[] = {"begin",
-                                         "end",
-                                         "thread",
-                                         "const",
-                                         "var",
-                                         "arg",
-                                         "alu",
-                                         "splat",
-                                         "iota",
-                                         "below",
-                                         "pack",
-                                         "interleave",
-                                         "transpose",
-                                         "part",
-                                         "load",
-                                         "store",
-                                         "stream",
-                                         "fence",
-                                         "prefetch",
-                                         "raise",
-                                         "accumulator",
-                                         "accumulator_read",
-                                         "accumulator_write",
-                                         "shuffle",
-                                         "mma",
-                                         "mma_step",
-                                         "load_matrices",
-                                         "copy_async",
-                                         "commit_copies",
-                                         "wait_copies",
-                                         "barrier",
-                                         "loop",
-                                         "if"};
+  // clang-format off
+  constexpr std::string_view kNames[] = {
+      "begin", "end", "thread", "const", "var", "arg", "alu", "splat", "iota", "below", "pack", "interleave",
+      "transpose", "part", "load", "store", "stream", "fence", "prefetch", "raise", "accumulator", "accumulator_read",
+      "accumulator_write", "shuffle", "mma", "mma_step", "load_matrices", "copy_async", "commit_copies",
+      "wait_copies", "barrier", "loop", "if"};
+  // clang-format on
   return kNames[static_cast<int>(code)];
 }
 
@@ -52,15 +26,15 @@ class InstructionChecker {
       : code_(code), seen_(code.insts.size(), 0), used_(code.blocks.size(), 0) {}
 
   void block(int b) {
-    if (used_[static_cast<size_t>(b)]++) throw InternalError(fmt::format("codegen: block {} is used twice", b));
-    const std::vector<Id>& ids = code_.blocks[static_cast<size_t>(b)];
+    if (used_[b]++) throw InternalError(fmt::format("codegen: block {} is used twice", b));
+    const std::vector<Id>& ids = code_.blocks[b];
     for (Id id : ids) {
       check(id);
-      seen_[static_cast<size_t>(id)] = 1;
+      seen_[id] = 1;
       if (code_[id].block >= 0) block(code_[id].block);
-      if (code_[id].code == InstCode::Loop) seen_[static_cast<size_t>(id)] = 2;  // its variable is in scope inside only
+      if (code_[id].code == InstCode::Loop) seen_[id] = 2;  // its variable is in scope inside only
     }
-    for (Id id : ids) seen_[static_cast<size_t>(id)] = 2;  // closed: no longer in scope
+    for (Id id : ids) seen_[id] = 2;  // closed: no longer in scope
   }
 
  private:
@@ -74,10 +48,10 @@ class InstructionChecker {
 
   void check(Id id) const {
     const Inst& n = code_[id];
-    require(seen_[static_cast<size_t>(id)] == 0, id, "stands in two places");
+    require(seen_[id] == 0, id, "stands in two places");
     for (Id s : n.src) {
       require(s >= 0 && s < static_cast<Id>(code_.insts.size()), id, "lacks a source");
-      require(seen_[static_cast<size_t>(s)] == 1, id, fmt::format("uses {}, which is not in scope", s));
+      require(seen_[s] == 1, id, fmt::format("uses {}, which is not in scope", s));
     }
     switch (n.code) {
       case InstCode::Alu: return alu(id, n);
@@ -201,7 +175,7 @@ class InstructionChecker {
 };
 
 void print(const Instructions& code, int block, size_t indent, std::string& text) {
-  for (Id id : code.blocks[static_cast<size_t>(block)]) {
+  for (Id id : code.blocks[block]) {
     const Inst& n = code[id];
     text += fmt::format("{}{} = {}", std::string(indent, ' '), id,
                         n.code == InstCode::Alu ? ir::info(n.op).name : name(n.code));

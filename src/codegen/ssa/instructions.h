@@ -100,8 +100,8 @@ struct Instructions {
   int occupancy = 0;        ///< blocks that must fit a multiprocessor at once; 0: as it comes
   bool last_block = false;  ///< an epilogue that the last block of its main kernel runs
 
-  const Inst& operator[](Id id) const { return insts[static_cast<size_t>(id)]; }
-  Inst& operator[](Id id) { return insts[static_cast<size_t>(id)]; }
+  const Inst& operator[](Id id) const { return insts[id]; }
+  Inst& operator[](Id id) { return insts[id]; }
 };
 
 /// Throws InternalError if a use is not dominated by its definition, if types do not match, or if a block is used

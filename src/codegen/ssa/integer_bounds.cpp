@@ -46,7 +46,7 @@ IntegerBounds remainder(IntegerBounds a, IntegerBounds b) {
 }
 
 IntegerBounds result(const Inst& n, std::span<const IntegerBounds> known) {
-  const auto of = [&](size_t i) { return known[static_cast<size_t>(n.src[i])]; };
+  const auto of = [&](size_t i) { return known[n.src[i]]; };
   const IntegerBounds a = of(0), b = n.src.size() > 1 ? of(1) : IntegerBounds{};
   // A single known bound of a U64 is useless here: the value, read as signed, may be negative.
   if ((n.op == Op::Min || n.op == Op::Max) && n.type.dtype == DType::U64 && !(a.known() && b.known())) return {};
@@ -77,7 +77,7 @@ IntegerBounds loop_variable_bounds(IntegerBounds begin, IntegerBounds end, int64
 
 IntegerBounds bounds_of(const Inst& n, const Instructions& code, std::span<const IntegerBounds> known,
                         int64_t max_tasks, std::span<const Var> vars) {
-  const auto of = [&](size_t i) { return known[static_cast<size_t>(n.src[i])]; };
+  const auto of = [&](size_t i) { return known[n.src[i]]; };
   const IntegerBounds all = all_of(n.type.dtype);
   IntegerBounds b;
   switch (n.code) {

@@ -80,10 +80,10 @@ Batch Dataset::Batches::iterator::operator*() const {
   std::vector<int64_t> y(static_cast<size_t>(count));
   float* out = x.data();
   for (int64_t i = 0; i < count; ++i) {
-    const size_t row = pass_->order_[static_cast<size_t>(first_ + i)];
+    const size_t row = pass_->order_[first_ + i];
     const uint8_t* in = d.pixels.data() + row * static_cast<size_t>(width);
     for (int64_t j = 0; j < width; ++j) *out++ = d.table[in[j]];
-    y[static_cast<size_t>(i)] = d.labels[row];
+    y[i] = d.labels[row];
   }
   return {from(x, {count, width}), from(y, {count})};
 }

@@ -58,16 +58,13 @@ class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder)
       : file_(open((folder / ".fetch.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    if (file_ < 0)
+    if (file_.get() < 0)
       throw BackendError(fmt::format("fetch: cannot write into {}: {}", folder.string(), std::strerror(errno)));
-    while (flock(file_, LOCK_EX) && errno == EINTR) {}
+    while (flock(file_.get(), LOCK_EX) && errno == EINTR) {}
   }
-  ~FolderLock() { close(file_); }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
 
  private:
-  int file_;
+  const runtime::Descriptor file_;
 };
 
 }  // namespace

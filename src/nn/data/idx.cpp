@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 
+#include "runtime/base/files.h"
 #include "sinter/data.h"
 
 namespace sinter::inline v0::data {
@@ -31,31 +32,23 @@ constexpr uint64_t kMaxRatio = 1032;  ///< of deflate: one bit each for two code
 class ByteReader {
  public:
   explicit ByteReader(std::span<const uint8_t> memory) : size_(memory.size()), memory_(memory) {}
-  ByteReader(const std::filesystem::path& path, Loc where) : path_(path.string()) {
-    file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // else a pipe waits for its other end
+  /// Without O_NONBLOCK, open() would wait for the other end of a pipe.
+  ByteReader(const std::filesystem::path& path, Loc where)
+      : path_(path.string()), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     struct stat info{};
-    const int error = file_ >= 0 && fstat(file_, &info) == 0 ? 0 : errno;
-    if (!error && S_ISREG(info.st_mode)) {
-      size_ = static_cast<uint64_t>(info.st_size);
-      return;
-    }
-    if (file_ >= 0) close(file_);
-    if (error) throw UsageError(fmt::format("read_idx: cannot open {}: {}", path_, std::strerror(error)), where);
-    throw UsageError(S_ISDIR(info.st_mode)
-                         ? fmt::format("read_idx: {} is a folder; name a file in it", path_)
-                         : fmt::format("read_idx: {} is no regular file; give the path of an IDX file", path_),
-                     where);
+    if (file_.get() < 0 || fstat(file_.get(), &info))
+      throw UsageError(fmt::format("read_idx: cannot open {}: {}", path_, std::strerror(errno)), where);
+    if (S_ISDIR(info.st_mode))
+      throw UsageError(fmt::format("read_idx: {} is a folder; name a file in it", path_), where);
+    if (!S_ISREG(info.st_mode))
+      throw UsageError(fmt::format("read_idx: {} is no regular file; give the path of an IDX file", path_), where);
+    size_ = static_cast<uint64_t>(info.st_size);
   }
-  ~ByteReader() {
-    if (file_ >= 0) close(file_);
-  }
-  ByteReader(const ByteReader&) = delete;
-  ByteReader& operator=(const ByteReader&) = delete;
 
   uint64_t size() const { return size_; }  ///< total bytes, including those already read
   /// Reads the next bytes, as many as fit; fewer only at the end.
   size_t read(std::span<uint8_t> to) {
-    if (file_ < 0) {
+    if (file_.get() < 0) {
       const size_t count = std::min(to.size(), memory_.size());
       std::copy_n(memory_.begin(), count, to.begin());
       memory_ = memory_.subspan(count);
@@ -63,7 +56,7 @@ class ByteReader {
     }
     size_t done = 0;
     while (done < to.size()) {
-      const ssize_t got = ::read(file_, to.data() + done, to.size() - done);
+      const ssize_t got = ::read(file_.get(), to.data() + done, to.size() - done);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw BackendError(fmt::format("read_idx: cannot read {}: {}", path_, std::strerror(errno)));
       if (got == 0) break;
@@ -76,7 +69,7 @@ class ByteReader {
   uint64_t size_ = 0;
   std::span<const uint8_t> memory_;
   std::string path_;
-  int file_ = -1;
+  const runtime::Descriptor file_;
 };
 
 /// The concatenated contents of the members of a gzip file.

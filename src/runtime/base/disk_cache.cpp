@@ -15,7 +15,6 @@
 #include <ctime>
 #include <map>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "runtime/base/env.h"
@@ -47,22 +46,6 @@ void make_folders(const std::string& path) {
   for (size_t at = 1; at <= path.size(); ++at)
     if (at == path.size() || path[at] == '/') mkdir(path.substr(0, at).c_str(), 0700);
 }
-
-/// Owns a file descriptor and closes it, unless take() released it.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int take() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 /// Whether only this user can have written it.
 bool ours_alone(const struct stat& info) { return info.st_uid == geteuid() && !(info.st_mode & (S_IWGRP | S_IWOTH)); }

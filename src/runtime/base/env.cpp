@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <atomic>
 #include <charconv>
 #include <cmath>
@@ -17,9 +16,6 @@ extern char** environ;
 
 namespace sinter::runtime {
 namespace {
-
-// Stores the value and returns true, or returns false for a bad value.
-using Parser = bool (*)(Env&, std::string_view);
 
 template <class T>
 bool parse_number(std::string_view text, T min, T max, T& out) {
@@ -66,72 +62,59 @@ bool parse_device(std::string_view text, std::string& out) {
          (text.starts_with("cuda:") && parse_number(text.substr(5), 0, 255, index));
 }
 
-struct EnvEntry {
-  EnvVar text;
-  Parser parse;
-};
-
-constexpr std::array<EnvEntry, 14> kVariables = {{
-    {{"DEBUG", "0 to 7", "0",
-      "what is printed to stderr: 1 a line per plan, and on the CPU each launch above 5 ms that stays below 5 % of "
-      "the machine's limit, with the call that it computes, 2 a line per launch with its speed, the machine's "
-      "limit, and the time that the partition expected beside moving memory, 3 partition and scheduling decisions, 4 "
-      "generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly"},
+constexpr EnvVar kVariables[] = {
+    {"DEBUG", "0 to 7", "0",
+     "what is printed to stderr: 1 a line per plan, and on the CPU each launch above 5 ms that stays below 5 % of "
+     "the machine's limit, with the call that it computes, 2 a line per launch with its speed, the machine's "
+     "limit, and the time that the partition expected beside moving memory, 3 partition and scheduling decisions, 4 "
+     "generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly",
      [](Env& e, std::string_view v) { return parse_number(v, 0, 7, e.debug); }},
-    {{"SINTER_NOTICES", "0 or 1", "1",
-      "0: stderr gets no notices: that sizes change and programs are compiled anew for each, that a jitted function "
-      "makes a number of a size, that there is no compiler's plugin, what is wrong with the cache folder"},
+    {"SINTER_NOTICES", "0 or 1", "1",
+     "0: stderr gets no notices: that sizes change and programs are compiled anew for each, that a jitted function "
+     "makes a number of a size, that there is no compiler's plugin, what is wrong with the cache folder",
      [](Env& e, std::string_view v) { return parse_flag(v, e.notices); }},
-    {{"SINTER_CACHE", "a folder", "$XDG_CACHE_HOME/sinter or ~/.cache/sinter",
-      "where compiled kernels and plans are kept; what lies in a folder that cannot be written is used, and nothing "
-      "added"},
+    {"SINTER_CACHE", "a folder", "$XDG_CACHE_HOME/sinter or ~/.cache/sinter",
+     "where compiled kernels and plans are kept; what lies in a folder that cannot be written is used, and nothing "
+     "added",
      [](Env& e, std::string_view v) { return parse_path(v, e.cache); }},
-    {{"SINTER_DEVICE", "cpu, cuda, cuda:N or cuda-sim", "cpu",
-      "the device of tensors that name none; cuda-sim: the first of simulated GPUs, which then stand for all real "
-      "ones; it needs libsinter_cudasim.so"},
+    {"SINTER_DEVICE", "cpu, cuda, cuda:N or cuda-sim", "cpu",
+     "the device of tensors that name none; cuda-sim: the first of simulated GPUs, which then stand for all real "
+     "ones; it needs libsinter_cudasim.so",
      [](Env& e, std::string_view v) { return parse_device(v, e.device); }},
-    {{"SINTER_THREADS", "1 to 1024", "the CPUs this process may use", "threads that run a kernel"},
+    {"SINTER_THREADS", "1 to 1024", "the CPUs this process may use", "threads that run a kernel",
      [](Env& e, std::string_view v) { return parse_number(v, 1, 1024, e.threads); }},
-    {{"SINTER_NOOPT", "0 or 1", "0", "1: every op is a kernel of its own, in plain loops"},
+    {"SINTER_NOOPT", "0 or 1", "0", "1: every op is a kernel of its own, in plain loops",
      [](Env& e, std::string_view v) { return parse_flag(v, e.noopt); }},
-    {{"SINTER_CHECK", "0 or 1", "0",
-      "1: graphs are verified after each pass, what small programs compute is compared with the interpreter's word, "
-      "every cached plan is decided again, no launch may write what another one uses, and on GPUs each launch is "
-      "waited "
-      "for and no memory is used twice (slow)"},
+    {"SINTER_CHECK", "0 or 1", "0",
+     "1: graphs are verified after each pass, what small programs compute is compared with the interpreter's word, "
+     "every cached plan is decided again, no launch may write what another one uses, and on GPUs each launch is waited "
+     "for and no memory is used twice (slow)",
      [](Env& e, std::string_view v) { return parse_flag(v, e.check); }},
-    {{"SINTER_BEAM", "0 to 64", "0",
-      "how wide a search for faster loops of each kernel is: on a CPU it goes on with that many candidates, on a "
-      "GPU it times eight times as many (0: no search); takes seconds per kernel at the first time, and what it "
-      "finds is kept in the cache folder"},
+    {"SINTER_BEAM", "0 to 64", "0",
+     "how wide a search for faster loops of each kernel is: on a CPU it goes on with that many candidates, on a "
+     "GPU it times eight times as many (0: no search); takes seconds per kernel at the first time, and what it "
+     "finds is kept in the cache folder",
      [](Env& e, std::string_view v) { return parse_number(v, 0, 64, e.beam); }},
-    {{"SINTER_CC", "a compiler (clang or gcc 12 or later), then flags", "the Clang plugin, or cc where it is missing",
-      "compile kernels by starting this C compiler; -fsanitize= instruments them"},
+    {"SINTER_CC", "a compiler (clang or gcc 12 or later), then flags", "the Clang plugin, or cc where it is missing",
+     "compile kernels by starting this C compiler; -fsanitize= instruments them",
      [](Env& e, std::string_view v) { return parse_path(v, e.cc); }},
-    {{"SINTER_MEMORY_LIMIT", "bytes, with K, M, G or T after them, or a percentage such as 50%", "90%",
-      "memory for tensors on the CPU, and on each GPU; percent of the container's or the machine's memory, or of the "
-      "GPU's"},
+    {"SINTER_MEMORY_LIMIT", "bytes, with K, M, G or T after them, or a percentage such as 50%", "90%",
+     "memory for tensors on the CPU, and on each GPU; percent of the container's or the machine's memory, or of the "
+     "GPU's",
      [](Env& e, std::string_view v) { return parse_memory(e, v); }},
-    {{"SINTER_DATA", "a folder", "the readers' own search", "where the data readers look for their files"},
+    {"SINTER_DATA", "a folder", "the readers' own search", "where the data readers look for their files",
      [](Env& e, std::string_view v) { return parse_path(v, e.data); }},
-    {{"SINTER_LAPACK", "a path", "the search for liblapack.so.3", "the LAPACK library, which linear algebra needs"},
+    {"SINTER_LAPACK", "a path", "the search for liblapack.so.3", "the LAPACK library, which linear algebra needs",
      [](Env& e, std::string_view v) { return parse_path(v, e.lapack); }},
-    {{"SINTER_CUDA_LIB", "a path", "the search for libcuda.so.1", "the CUDA driver's library"},
+    {"SINTER_CUDA_LIB", "a path", "the search for libcuda.so.1", "the CUDA driver's library",
      [](Env& e, std::string_view v) { return parse_path(v, e.cuda_lib); }},
-    {{"SINTER_NVRTC_LIB", "a path", "the search for libnvrtc",
-      "NVIDIA's compiler library, which kernels for GPUs need"},
+    {"SINTER_NVRTC_LIB", "a path", "the search for libnvrtc", "NVIDIA's compiler library, which kernels for GPUs need",
      [](Env& e, std::string_view v) { return parse_path(v, e.nvrtc_lib); }},
-}};
-
-constexpr auto kTable = [] {
-  std::array<EnvVar, kVariables.size()> table{};
-  for (size_t i = 0; i < table.size(); ++i) table[i] = kVariables[i].text;
-  return table;
-}();
+};
 
 std::string known_names() {
   std::string names;
-  for (const EnvVar& v : kTable) names += fmt::format("{}{}", names.empty() ? "" : ", ", v.name);
+  for (const EnvVar& v : kVariables) names += fmt::format("{}{}", names.empty() ? "" : ", ", v.name);
   return names;
 }
 
@@ -142,15 +125,15 @@ Env read_environment() {
     const size_t equals = line.find('=');
     if (equals == std::string_view::npos) continue;
     const std::string_view name = line.substr(0, equals), value = line.substr(equals + 1);
-    const EnvEntry* known = nullptr;
-    for (const EnvEntry& v : kVariables)
-      if (v.text.name == name) known = &v;
+    const EnvVar* known = nullptr;
+    for (const EnvVar& v : kVariables)
+      if (v.name == name) known = &v;
     if (!known && name.substr(0, 7) == "SINTER_")
       throw UsageError(
           fmt::format("environment: {}={} is not known; unset it, or use one of {}", name, value, known_names()));
     if (known && !known->parse(result, value))
       throw UsageError(fmt::format("environment: {}=\"{}\" is not allowed; give {}, or unset it for the default ({})",
-                                   name, value, known->text.allowed, known->text.default_text));
+                                   name, value, known->allowed, known->default_text));
   }
   return result;
 }
@@ -165,7 +148,7 @@ std::vector<const Env*>& history() {
 
 }  // namespace
 
-std::span<const EnvVar> env_table() { return kTable; }
+std::span<const EnvVar> env_table() { return kVariables; }
 
 const Env& reload_env() {
   static const bool once = (hold_at_fork(mutex), true);

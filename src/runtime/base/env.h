@@ -35,9 +35,10 @@ struct Env {
   std::string nvrtc_lib;  ///< SINTER_NVRTC_LIB; empty: search for it
 };
 
-/// One row of the table in the docs.
+/// One variable: its row of the table in the docs, and its parser.
 struct EnvVar {
   std::string_view name, allowed, default_text, meaning;
+  bool (*parse)(Env&, std::string_view);  ///< stores the value; false for a bad one
 };
 
 /// All variables, in the order of the docs. Any other name that begins with SINTER_ is an error.

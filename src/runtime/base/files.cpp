@@ -44,6 +44,10 @@ class SignalBlock {
 
 }  // namespace
 
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) close(fd_);
+}
+
 bool write_all(int fd, std::string_view bytes) {
   const SignalBlock guard;
   while (!bytes.empty()) {
@@ -71,11 +75,8 @@ std::optional<std::string> read_all(int fd) {
 }
 
 std::optional<std::string> read_file(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return std::nullopt;
-  auto bytes = read_all(fd);
-  close(fd);
-  return bytes;
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file.get() < 0 ? std::nullopt : read_all(file.get());
 }
 
 bool write_file(const std::string& path, std::string_view bytes) {

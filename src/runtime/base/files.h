@@ -4,8 +4,23 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace sinter::runtime {
+
+/// Owns a file descriptor and closes it, unless take() released it. -1: owns none.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  ~Descriptor();
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  int take() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
 
 /// Writes all bytes, retrying partial writes. Returns false with errno set on failure.
 bool write_all(int fd, std::string_view bytes);

@@ -44,7 +44,7 @@ void ThreadAffinity::avoid_caller_cpu(std::vector<std::thread>& workers) {
   const auto met = std::ranges::find(cpu_of_, sched_getcpu());
   if (met == cpu_of_.end()) return;
   std::swap(*met, free_cpus_.front());
-  pin(workers[static_cast<size_t>(met - cpu_of_.begin())].native_handle(), {&*met, 1});
+  pin(workers[met - cpu_of_.begin()].native_handle(), {&*met, 1});
 }
 
 }  // namespace sinter::runtime::cpu

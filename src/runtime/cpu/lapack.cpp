@@ -85,7 +85,7 @@ class Columns {
   Columns(int64_t rows, int64_t columns)
       : rows_(rows), columns_(columns), numbers_(static_cast<size_t>(std::max<int64_t>(rows * columns, 1))) {}
   T* data() { return numbers_.data(); }
-  T& at(int64_t i, int64_t j) { return numbers_[static_cast<size_t>(j * rows_ + i)]; }
+  T& at(int64_t i, int64_t j) { return numbers_[j * rows_ + i]; }
   /// The leading dimension, which LAPACK wants to be at least 1.
   int step() const { return static_cast<int>(std::max<int64_t>(rows_, 1)); }
   void read(const T* from) {
@@ -194,12 +194,12 @@ class Problem {
     int info = 0;
     lapack_.getrf(&m_, &n_, a.data(), &step, swaps.data(), &info);
     to = a.write(to);
-    for (int i = 0; i < m_; ++i) order[static_cast<size_t>(i)] = i;
+    for (int i = 0; i < m_; ++i) order[i] = i;
     T sign = 1;
     for (int i = 0; i < k_; ++i) {
-      const int with = swaps[static_cast<size_t>(i)] - 1;
+      const int with = swaps[i] - 1;
       if (with == i || with < 0 || with >= m_) continue;  // a column of NaN may have no pivot
-      std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(with)]);
+      std::swap(order[i], order[with]);
       sign = -sign;
     }
     for (int row : order) *to++ = static_cast<T>(row);

@@ -127,7 +127,7 @@ double seconds(int threads, const Work& work) {
     for (--missing; missing > 0;) std::this_thread::yield();
     const auto begin = Clock::now();
     work(member);
-    spans[static_cast<size_t>(member)] = {begin, Clock::now()};
+    spans[member] = {begin, Clock::now()};
   });
   const bool whole = team.size() == spans.size();
   if (!whole) missing = 0;  // do not wait for threads that could not be started

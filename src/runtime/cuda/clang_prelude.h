@@ -1,4 +1,5 @@
-// Declarations that NVRTC provides without a header and Clang does not: built-in variables and functions.
+// Declarations that NVRTC provides without a header and Clang does not, as far as generated kernels and the tests of
+// the simulator use them: built-in variables and functions.
 #pragma once
 
 namespace sinter::runtime::cuda {

@@ -21,29 +21,14 @@ constexpr int kLevel = 2;
 
 // Denormals are kept, and division and square root follow IEEE: Clang's defaults for CUDA.
 std::vector<std::string> arguments(int sm) {
-  return {"-triple",
-          "nvptx64-nvidia-cuda",
-          "-target-cpu",
-          fmt::format("sm_{}", sm),
-          "-target-feature",
-          sm >= 90 ? "+ptx80" : "+ptx75",
-          "-S",
-          "-x",
-          "cuda",
-          "-fcuda-is-device",
-          "-std=c++17",
-          "-O2",
-          "-w",
-          "-fno-builtin",
-          "-nostdsysteminc",
-          "-nobuiltininc",
-          "-fdeclspec",
-          "-ffp-contract=off",
-          "-fwrapv",
-          "-fno-threadsafe-statics",
-          "-debug-info-kind=line-directives-only",
-          "-dwarf-version=2",
-          "-debugger-tuning=gdb"};
+  // clang-format off
+  return {"-triple", "nvptx64-nvidia-cuda", "-target-cpu", fmt::format("sm_{}", sm),
+          "-target-feature", sm >= 90 ? "+ptx80" : "+ptx75",
+          "-S", "-x", "cuda", "-fcuda-is-device", "-std=c++17", "-O2", "-w",
+          "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-fdeclspec",
+          "-ffp-contract=off", "-fwrapv", "-fno-threadsafe-statics",
+          "-debug-info-kind=line-directives-only", "-dwarf-version=2", "-debugger-tuning=gdb"};
+  // clang-format on
 }
 
 }  // namespace
@@ -61,19 +46,12 @@ std::string clang_id(int sm) {
   return fmt::format("{}, prelude {}", id, to_hex(hash_bytes(kPrelude)));
 }
 
-CompileResult compile_ptx_result(const std::string& text, int sm) {
+CompileResult compile_ptx(const std::string& text, int sm) {
   const std::string whole = fmt::format("{}\n# 1 \"kernels.cu\"\n{}", kPrelude, text);
   if (auto result = cpu::compile_to_assembly(whole, arguments(sm), kPasses, kLevel)) return *std::move(result);
   throw BackendError(
       "kernels for the simulated GPU cannot be compiled: there is no NVRTC, and this build has no Clang plugin or it "
-      "does "
-      "not open. Install NVRTC (pip install nvidia-cuda-nvrtc-cu12), or build with SINTER_CLANG=ON");
-}
-
-std::string compile_ptx(const std::string& text, int sm) {
-  CompileResult result = compile_ptx_result(text, sm);
-  if (!result.ok) throw CompileError("kernels.cu:\n" + result.log);
-  return std::move(result.object);
+      "does not open. Install NVRTC (pip install nvidia-cuda-nvrtc-cu12), or build with SINTER_CLANG=ON");
 }
 
 }  // namespace sinter::runtime::cuda

@@ -19,9 +19,6 @@ std::string clang_id(int sm);
 /// `text` is CUDA C++ without #include. Beside its own functions it may call those of the prelude (clang_prelude.h).
 /// Returns PTX for compute capability `sm` (90 for 9.0) with line information; multiply-adds are not contracted. Throws
 /// BackendError without the plugin.
-CompileResult compile_ptx_result(const std::string& text, int sm);
-
-/// The same. Throws CompileError with the log if the text does not compile.
-std::string compile_ptx(const std::string& text, int sm);
+CompileResult compile_ptx(const std::string& text, int sm);
 
 }  // namespace sinter::runtime::cuda

@@ -117,7 +117,7 @@ ImageCompiler compiler_of(const DriverLibrary& driver) {
 std::string ImageCompiler::id(int sm) const { return nvrtc ? compiler_id(*nvrtc, sm, form) : clang_id(sm); }
 
 CompileResult ImageCompiler::compile(const std::string& kernel, const std::string& text, int sm) const {
-  return nvrtc ? cuda::compile(*nvrtc, kernel, text, sm, form) : compile_ptx_result(text, sm);
+  return nvrtc ? cuda::compile(*nvrtc, kernel, text, sm, form) : compile_ptx(text, sm);
 }
 
 }  // namespace sinter::runtime::cuda

@@ -111,7 +111,7 @@ void CpuExecution::poison_unused_arena(std::span<const PlanStep> steps) {
   poison_memory(arena()->data(), arena()->bytes());
   for (const PlanStep& step : steps)
     for (int b : step.buffers)
-      if (plan().buffers[static_cast<size_t>(b)].kind == PlanBuffer::Kind::Scratch) unpoison_memory(data(b), bytes(b));
+      if (plan().buffers[b].kind == PlanBuffer::Kind::Scratch) unpoison_memory(data(b), bytes(b));
 }
 
 void CpuExecution::launch(size_t first, size_t number) {

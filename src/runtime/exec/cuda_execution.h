@@ -56,7 +56,7 @@ class CudaExecution final : public PlanExecution {
   /// The launch graph of a step. Launches of invariants may be skipped, so they have a graph of their own; the other
   /// graph then stays the same.
   LaunchGraph& graph_of(size_t step) { return step < invariant_steps_ ? *invariant_graph_ : *graph_; }
-  const LoadedKernel& kernel(size_t step) const { return *kernels_[static_cast<size_t>(plan().steps[step].program)]; }
+  const LoadedKernel& kernel(size_t step) const { return *kernels_[plan().steps[step].program]; }
 
   LaunchGraphPool& graphs_;
   LaunchGraphPool invariant_graphs_;  ///< one graph, for the runs of this execution

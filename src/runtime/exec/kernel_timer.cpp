@@ -63,14 +63,14 @@ KernelTimer::KernelTimer(const Plan& plan, size_t number, std::vector<int64_t> v
   PlanStep step = plan.steps[number];
   plan_.device = plan.device;
   plan_.raises_errors = true;  // whether the kernel does or not: it may write to the error word
-  plan_.work = {plan.work[static_cast<size_t>(step.program)]};
+  plan_.work = {plan.work[step.program]};
   step.program = 0;
   std::map<int, int> places;  // by buffer number in `plan`
   for (std::vector<int>* list : {&step.buffers, &step.writes})
     for (int& b : *list) {
       const auto [it, fresh] = places.emplace(b, static_cast<int>(plan_.buffers.size()));
       if (fresh) {
-        const PlanBuffer& buffer = plan.buffers[static_cast<size_t>(b)];
+        const PlanBuffer& buffer = plan.buffers[b];
         plan_.buffers.push_back(buffer);
         plan_.buffers.back().kind = PlanBuffer::Kind::Slot;
         const auto bytes = std::max(static_cast<size_t>(buffer.bound_bytes), bytes_of(buffer, vars_));

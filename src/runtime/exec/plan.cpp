@@ -39,7 +39,7 @@ double SizePolynomial::at(const std::vector<int64_t>& vars) const {
   double sum = 0;
   for (const Term& t : terms) {
     double product = t.factor;
-    for (int v : t.vars) product *= static_cast<double>(vars[static_cast<size_t>(v)]);
+    for (int v : t.vars) product *= static_cast<double>(vars[v]);
     sum += product;
   }
   return sum;
@@ -51,9 +51,9 @@ void set_lifetimes(Plan& plan) {
   for (size_t l = 0; l < plan.launches.size(); ++l)
     for (int i = 0; i < plan.launches[l]; ++i, ++step)
       for (int b : plan.steps[step].buffers) {
-        PlanBuffer& buffer = plan.buffers[static_cast<size_t>(b)];
-        if (!seen[static_cast<size_t>(b)]) buffer.first = static_cast<int>(l);
-        seen[static_cast<size_t>(b)] = 1;
+        PlanBuffer& buffer = plan.buffers[b];
+        if (!seen[b]) buffer.first = static_cast<int>(l);
+        seen[b] = 1;
         buffer.last = static_cast<int>(l);
       }
 }

@@ -18,7 +18,7 @@ class Program;
 struct PlanDim {
   int64_t fixed = 0;
   int var = -1;
-  int64_t at(const std::vector<int64_t>& vars) const { return var < 0 ? fixed : vars[static_cast<size_t>(var)]; }
+  int64_t at(const std::vector<int64_t>& vars) const { return var < 0 ? fixed : vars[var]; }
 };
 
 /// Slot: existing memory; slot n is buffer n. Output: new memory that outlives the plan. Scratch: alive from launch

@@ -117,7 +117,7 @@ bool is_consistent(const StoredPlan& s) {
   const auto fits = [&](const PlanStep& step) {
     return indices_below({step.program}, s.kernels.size()) && indices_below(step.buffers, plan.buffers.size()) &&
            indices_below(step.writes, plan.buffers.size()) &&
-           plan.work[static_cast<size_t>(step.program)].accesses.size() == step.buffers.size();
+           plan.work[step.program].accesses.size() == step.buffers.size();
   };
   return s.keys.size() == s.kernels.size() && plan.work.size() == s.kernels.size() &&
          std::ranges::all_of(plan.buffers, known) && std::ranges::all_of(plan.steps, fits) &&

@@ -48,7 +48,7 @@ bool PlanExecution::same_sizes(const std::vector<int64_t>& vars) const {
   int steps = 0;
   for (size_t l = 0; l < plan().invariant_launches.size(); ++l) steps += plan().launches[l];
   return std::all_of(plan().steps.begin(), plan().steps.begin() + steps, [&](const PlanStep& s) {
-    const auto same = [&](int v) { return vars_[static_cast<size_t>(v)] == vars[static_cast<size_t>(v)]; };
+    const auto same = [&](int v) { return vars_[v] == vars[v]; };
     return std::ranges::all_of(s.vars, same) &&
            std::ranges::all_of(s.outer, [&](const PlanDim& d) { return d.at(vars_) == d.at(vars); });
   });
@@ -81,7 +81,7 @@ void PlanExecution::place_results() {
   for (size_t i = 0; i < results.size(); ++i) {
     const auto [buffer, home] = results[i];
     if (home == buffer) continue;  // written in place
-    if (home < 0) fresh[i] = std::move(owned_[static_cast<size_t>(buffer)]);
+    if (home < 0) fresh[i] = std::move(owned_[buffer]);
     if (fresh[i]) continue;
     // An equal value of another result: computed once, then copied.
     if (home < 0) fresh[i] = Buffer::allocate(bytes(buffer), plan().device);
@@ -98,18 +98,16 @@ void PlanExecution::unbind() {
     if (plan().buffers[i].kind != PlanBuffer::Kind::Invariant) owned_[i].reset();
 }
 
-size_t PlanExecution::bytes(int buffer) const { return bytes_of(plan().buffers[static_cast<size_t>(buffer)], vars_); }
+size_t PlanExecution::bytes(int buffer) const { return bytes_of(plan().buffers[buffer], vars_); }
 
-const Program& PlanExecution::program(size_t step) const {
-  return *plan().programs[static_cast<size_t>(plan().steps[step].program)];
-}
+const Program& PlanExecution::program(size_t step) const { return *plan().programs[plan().steps[step].program]; }
 
 std::vector<int64_t> PlanExecution::scalars(size_t step) const {
   const PlanStep& s = plan().steps[step];
   std::vector<int64_t> out;
   out.reserve(s.vars.size() + s.args.size() + s.offsets.size());
-  for (int v : s.vars) out.push_back(vars_[static_cast<size_t>(v)]);
-  for (int a : s.args) out.push_back(static_cast<int64_t>(args_[static_cast<size_t>(a)]));
+  for (int v : s.vars) out.push_back(vars_[v]);
+  for (int a : s.args) out.push_back(static_cast<int64_t>(args_[a]));
   out.insert(out.end(), s.offsets.begin(), s.offsets.end());
   return out;
 }
@@ -118,7 +116,7 @@ bool PlanExecution::skippable(size_t launch, std::span<const uint8_t> same) cons
   return launch < plan().invariant_launches.size() &&
          std::ranges::all_of(
              plan().invariant_launches[launch],
-             [&](int slot) { return static_cast<size_t>(slot) < same.size() && same[static_cast<size_t>(slot)]; });
+             [&](int slot) { return static_cast<size_t>(slot) < same.size() && same[slot]; });
 }
 
 bool PlanExecution::skips_invariants(std::span<const uint8_t> same) const {
@@ -168,9 +166,8 @@ uint32_t PlanExecution::launch_all() {
 }
 
 std::string PlanExecution::made_by(int position) const {
-  const ir::NodeOrigin* o = position >= 0 && static_cast<size_t>(position) < origins_.size()
-                                ? origins_[static_cast<size_t>(position)]
-                                : nullptr;
+  const ir::NodeOrigin* o =
+      position >= 0 && static_cast<size_t>(position) < origins_.size() ? origins_[position] : nullptr;
   if (o && !o->call.empty()) return fmt::format("{} at {}:{}", o->call, o->file, o->line);
   const ir::Caller* c = ir::caller();
   return c ? fmt::format("{} at {}:{}", c->name, c->where.file_name(), c->where.line()) : "made outside of calls";

@@ -28,7 +28,7 @@ class PlanExecution : public Execution {
   bool drop_invariants() final;
 
   /// Address of a buffer of the plan.
-  void* data(int buffer) const { return memory_[static_cast<size_t>(buffer)]; }
+  void* data(int buffer) const { return memory_[buffer]; }
   /// Bytes of a buffer at this run's sizes.
   size_t bytes(int buffer) const;
 

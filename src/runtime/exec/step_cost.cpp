@@ -14,18 +14,18 @@ constexpr bool kSmallest = kSanitizer == Sanitizer::Thread;
 constexpr double kUnitTime = kSmallest ? 1 : 2000, kUnitBytes = kSmallest ? 1 : 32 << 10;
 
 StepCost step_cost(const Plan& plan, const PlanStep& step, const std::vector<int64_t>& vars) {
-  const KernelWork& work = plan.work[static_cast<size_t>(step.program)];
+  const KernelWork& work = plan.work[step.program];
   std::vector<int64_t> sizes, outer;
-  for (int v : step.vars) sizes.push_back(vars[static_cast<size_t>(v)]);
+  for (int v : step.vars) sizes.push_back(vars[v]);
   for (const PlanDim& d : step.outer) outer.push_back(d.at(vars));
   double moved = 0;
   for (size_t i = 0; i < step.buffers.size(); ++i) {
-    const PlanBuffer& b = plan.buffers[static_cast<size_t>(step.buffers[i])];
+    const PlanBuffer& b = plan.buffers[step.buffers[i]];
     const double touched = work.accesses[i].at(sizes) * static_cast<double>(size_of(b.dtype));
     moved += std::min(static_cast<double>(bytes_of(b, vars)), touched);
   }
   StepCost cost;
-  cost.tasks = plan.programs[static_cast<size_t>(step.program)]->task_count(outer);
+  cost.tasks = plan.programs[step.program]->task_count(outer);
   cost.work_units = std::max(step.time / kUnitTime, moved / kUnitBytes);
   const double grain = static_cast<double>(cost.tasks) / std::max(cost.work_units, 1.0);
   cost.grain = std::max<int64_t>(static_cast<int64_t>(grain), 1);

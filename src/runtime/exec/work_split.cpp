@@ -37,7 +37,7 @@ std::vector<WorkChunk> split_work(std::span<const StepCost* const> costs, int th
     return std::tuple(-a.time, a.kernel, a.begin) < std::tuple(-b.time, b.kernel, b.begin);
   };
   std::vector<double> busy(static_cast<size_t>(threads));
-  for (const WorkChunk& p : all) busy[static_cast<size_t>(p.thread)] += p.time;
+  for (const WorkChunk& p : all) busy[p.thread] += p.time;
   std::ranges::sort(few, longer);
   for (WorkChunk& p : few) {
     const auto least = std::ranges::min_element(busy);

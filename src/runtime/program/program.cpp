@@ -148,7 +148,7 @@ std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Tar
     if (!failed) failed = &kernels[i], failure = why;
   }
   record_cache_origin(tools->origin(), tools->kind(), target);
-  if (failed) throw_compile_error(*failed, keys[static_cast<size_t>(failed - kernels.data())], *disk, id, failure);
+  if (failed) throw_compile_error(*failed, keys[failed - kernels.data()], *disk, id, failure);
 
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (!programs[i]) programs[i] = programs[first.at(keys[i])];

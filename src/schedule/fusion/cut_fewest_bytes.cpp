@@ -24,7 +24,7 @@ bool Partitioner::is_pending(const FusionGroup& k, int s) const {
 /// that stretch are the new threshold. Once per kernel, checks the remaining nodes first: if all fit, it is never cut.
 void Partitioner::end_at_cheapest_cut(int kernel) {
   const FusionGroup& k = at(kernel);
-  CutTracker& tracker = cut_trackers_[static_cast<size_t>(kernel)];
+  CutTracker& tracker = cut_trackers_[kernel];
   if (tracker.is_full || tracker.rest_fits) return;
   const ResourceCounts now = resources_of(k), caps{prices_.max_nodes, prices_.max_loops, prices_.max_buffers};
   ResourceCounts room, gap;

@@ -53,7 +53,7 @@ void Partitioner::add_evaluation(int kernel, int s, std::vector<IndexId> ix, con
     k.epilogue = form.epilogue;
     find_epilogue_wants(kernel);
   }
-  std::vector<int>& epilogue_wants = epilogue_wants_[static_cast<size_t>(kernel)];
+  std::vector<int>& epilogue_wants = epilogue_wants_[kernel];
   const bool in_epilogue = std::ranges::binary_search(epilogue_wants, s);
   if (in_epilogue) {
     epilogue_wants.erase(std::ranges::lower_bound(epilogue_wants, s));
@@ -93,7 +93,7 @@ void Partitioner::add_evaluation(int kernel, int s, std::vector<IndexId> ix, con
 /// The needed nodes that only epilogue members use.
 void Partitioner::find_epilogue_wants(int kernel) {
   const FusionGroup& k = at(kernel);
-  std::vector<int>& pending = epilogue_wants_[static_cast<size_t>(kernel)];
+  std::vector<int>& pending = epilogue_wants_[kernel];
   pending.clear();
   for (const auto& [s, indices] : k.wanted) pending.push_back(s);
   const std::vector<SplitReduction> sums = split_reductions_of(k);
@@ -112,7 +112,7 @@ void Partitioner::add_use(int kernel, const FusionEdge& source, IndexId ix, cons
   if (source.node < 0) return;
   ++steps_;
   ix = space_.down(source.head, ix);
-  std::vector<int>& users = users_[static_cast<size_t>(source.node)];
+  std::vector<int>& users = users_[source.node];
   if (users.empty() || users.back() != kernel) users.push_back(kernel);
   add_once(uses(kernel, source.node), ix);
   if (within.empty() || node(source.node).kind == FusionNodeKind::Buffer) return;
@@ -179,7 +179,7 @@ void Partitioner::propagate_uses(int kernel, int s, IndexId ix, const std::vecto
     }
     case FusionNodeKind::Gather: {
       FusionIndex moved = space_[ix];
-      moved[static_cast<size_t>(st.uop->integer())] = space_.opaque(ix, st.uop->src[1]->id);
+      moved[st.uop->integer()] = space_.opaque(ix, st.uop->src[1]->id);
       const IndexId id = space_.intern(std::move(moved));
       add_use(kernel, st.sources[1], ix, within);
       add_use(kernel, st.sources[0], id, within);

@@ -55,7 +55,7 @@ int IndexSpace::axis(const Dim& size) {
 }
 
 int IndexSpace::find(int a) const {
-  auto parent = [&](int x) -> int& { return axes_[static_cast<size_t>(x)].parent; };
+  auto parent = [&](int x) -> int& { return axes_[x].parent; };
   while (parent(a) != a) a = parent(a) = parent(parent(a));
   return a;
 }
@@ -63,8 +63,8 @@ int IndexSpace::find(int a) const {
 void IndexSpace::unify(int a, int b) {
   a = find(a), b = find(b);
   if (a == b) return;
-  axes_[static_cast<size_t>(b)].parent = a;
-  axes_[static_cast<size_t>(a)].whole |= axes_[static_cast<size_t>(b)].whole;
+  axes_[b].parent = a;
+  axes_[a].whole |= axes_[b].whole;
   ++epoch_;
 }
 
@@ -73,7 +73,7 @@ std::vector<int> IndexSpace::expand(const std::vector<int>& axes) const {
   while (!todo.empty()) {
     int a = find(todo.back());
     todo.pop_back();
-    const AxisNode& axis = axes_[static_cast<size_t>(a)];
+    const AxisNode& axis = axes_[a];
     if (axis.high < 0) {
       out.push_back(a);
     } else {
@@ -87,7 +87,7 @@ std::vector<int> IndexSpace::expand(const std::vector<int>& axes) const {
 void IndexSpace::split(int a, int64_t low) {
   int64_t whole = bound(a);
   int h = axis(whole / low), l = axis(low);
-  AxisNode& node = axes_[static_cast<size_t>(find(a))];
+  AxisNode& node = axes_[find(a)];
   node.high = h, node.low = l;
   ++epoch_;
 }
@@ -102,7 +102,7 @@ IndexId IndexSpace::intern(FusionIndex index) {
   uint64_t hash = hash_of(index);
   auto [first, last] = table_.equal_range(hash);
   for (auto it = first; it != last; ++it)
-    if (entries_[static_cast<size_t>(it->second)].index == index) return it->second;
+    if (entries_[it->second].index == index) return it->second;
   IndexId id = static_cast<IndexId>(entries_.size());
   std::vector<int> axes;
   for (const DimIndex& d : index) add_axes(d, axes);
@@ -117,7 +117,7 @@ bool IndexSpace::split_digit(const Digit& digit, std::vector<Digit>& out) const 
     Digit d = todo.back();
     todo.pop_back();
     d.axis = find(d.axis);
-    const AxisNode& axis = axes_[static_cast<size_t>(d.axis)];
+    const AxisNode& axis = axes_[d.axis];
     if (axis.high < 0) {
       append(out, d);
       continue;
@@ -154,14 +154,13 @@ DimIndex IndexSpace::normal(const DimIndex& dim) const {
 }
 
 IndexId IndexSpace::normal(IndexId id) {
-  auto at = [&](IndexId i) -> InternedIndex& { return entries_[static_cast<size_t>(i)]; };
+  auto at = [&](IndexId i) -> InternedIndex& { return entries_[i]; };
   if (at(id).epoch == epoch_) return at(id).normal;
   bool same = true;
   for (int a : at(id).axes) same &= stands(a);
   IndexId result = id;
   if (!same) {
-    FusionIndex index;
-    for (const DimIndex& d : at(id).index) index.push_back(normal(d));
+    auto index = ir::mapped<FusionIndex>(at(id).index, [&](const DimIndex& d) { return normal(d); });
     result = intern(std::move(index));
   }
   at(id).epoch = epoch_;
@@ -170,8 +169,7 @@ IndexId IndexSpace::normal(IndexId id) {
 }
 
 IndexId IndexSpace::fresh(const Shape& shape) {
-  FusionIndex index;
-  for (const Dim& d : shape) index.push_back(d == 1 ? DimIndex{} : whole(axis(d)));
+  auto index = ir::mapped<FusionIndex>(shape, [&](const Dim& d) { return d == 1 ? DimIndex{} : whole(axis(d)); });
   return intern(std::move(index));
 }
 
@@ -263,7 +261,7 @@ IndexId IndexSpace::through(UOp n, IndexId id) {
     case Op::Reshape: return intern(regroup(index, n->shape, source->shape));
     case Op::Expand: return intern(ir::without(index, n->ints()));
     case Op::Permute:
-      for (size_t i = 0; i < out.size(); ++i) out[static_cast<size_t>(n->ints()[i])] = index[i];
+      for (size_t i = 0; i < out.size(); ++i) out[n->ints()[i]] = index[i];
       break;
     case Op::Shrink:
     case Op::Pad: {
@@ -334,7 +332,7 @@ void IndexSpace::refine(IndexId a, IndexId b, size_t dim) {
       const Digit &big = p.size > q.size ? p : q, &small = p.size > q.size ? q : p;
       if (!small.size || big.size % small.size) return;
       if (big.div != 1 || bound(big.axis) != big.size || size(big.axis).symbolic()) return;
-      if (axes_[static_cast<size_t>(find(big.axis))].whole) return;
+      if (axes_[find(big.axis)].whole) return;
       split(big.axis, small.size);
       changed = true;
       break;

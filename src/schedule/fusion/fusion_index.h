@@ -51,13 +51,13 @@ class IndexSpace {
   int axis(const Dim& size);
   /// The representative of `a` after unifications.
   int find(int a) const;
-  const Dim& size(int a) const { return axes_[static_cast<size_t>(find(a))].size; }
+  const Dim& size(int a) const { return axes_[find(a)].size; }
   int64_t bound(int a) const { return size(a).bound(); }
   int64_t least(int a) const { return size(a).symbolic() ? size(a).var().min() : size(a).value(); }
   /// Makes b another name of a. Requires equal sizes.
   void unify(int a, int b);
   /// Forbids splitting this axis from now on: it runs in blocks, which cannot address its parts.
-  void forbid_split(int a) { axes_[static_cast<size_t>(find(a))].whole = true; }
+  void forbid_split(int a) { axes_[find(a)].whole = true; }
   /// The axes, with split ones replaced by their parts, outer to inner.
   std::vector<int> expand(const std::vector<int>& axes) const;
   /// expand() in place.
@@ -68,9 +68,9 @@ class IndexSpace {
   uint64_t epoch() const { return epoch_; }
 
   IndexId intern(FusionIndex index);
-  const FusionIndex& operator[](IndexId id) const { return entries_[static_cast<size_t>(id)].index; }
+  const FusionIndex& operator[](IndexId id) const { return entries_[id].index; }
   /// The axes that an index depends on, ascending.
-  const std::vector<int>& axes_of(IndexId id) const { return entries_[static_cast<size_t>(id)].axes; }
+  const std::vector<int>& axes_of(IndexId id) const { return entries_[id].axes; }
   /// The same index in terms of the current axes.
   IndexId normal(IndexId id);
 
@@ -103,7 +103,7 @@ class IndexSpace {
     IndexId normal;
   };
   bool stands(int a) const {
-    const AxisNode& axis = axes_[static_cast<size_t>(a)];
+    const AxisNode& axis = axes_[a];
     return axis.parent == a && axis.high < 0;
   }
   DimIndex normal(const DimIndex& dim) const;

@@ -19,9 +19,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr double kSortStep = 64;     ///< simple operations per element of a sort
 constexpr double kLapackSlower = 8;  ///< than a product of as many operations: the reference library
 
@@ -156,7 +153,7 @@ class FusionGraphBuilder {
   }
 
   void add_output(int number) {
-    const Output& o = plan_.outputs[static_cast<size_t>(number)];
+    const Output& o = plan_.outputs[number];
     UOp n = o.value;
     // New memory has no layout but its element order, so a reshaped value is stored as it is computed. A box exists in
     // its home only.
@@ -171,7 +168,7 @@ class FusionGraphBuilder {
       s.sources.push_back(source(o.value));
       at = push(std::move(s));
     }
-    out_.nodes[static_cast<size_t>(at)].outputs.push_back(number);
+    out_.nodes[at].outputs.push_back(number);
     out_.homes.push_back(o.home);
     out_.output_nodes.push_back(at);
   }
@@ -197,7 +194,7 @@ class FusionGraphBuilder {
       if (opens) s.frontier = s.bytes;
       for (const FusionEdge& src : s.sources) {
         if (src.node < 0) continue;
-        const FusionNode& from = out_.nodes[static_cast<size_t>(src.node)];
+        const FusionNode& from = out_.nodes[src.node];
         sources += from.read_bytes;
         largest = std::max(largest, from.read_bytes);
         if (!opens) s.frontier = std::max(s.frontier, from.frontier);
@@ -214,7 +211,7 @@ class FusionGraphBuilder {
       s.read_bytes = s.kind == FusionNodeKind::Elementwise ? std::min(s.bytes, sources) : s.bytes;
     }
   }
-  const FusionNode& node(int i) const { return out_.nodes[static_cast<size_t>(i)]; }
+  const FusionNode& node(int i) const { return out_.nodes[i]; }
   double own(int i) const { return node(i).own; }
 
   /// Simple operations per element.

@@ -12,16 +12,12 @@
 namespace sinter::schedule {
 namespace {
 
-bool is_buffer(const FusionGraph& g, int node) {
-  return node >= 0 && g.nodes[static_cast<size_t>(node)].kind == FusionNodeKind::Buffer;
-}
-int slot_of(const FusionGraph& g, int node) {
-  return static_cast<int>(g.nodes[static_cast<size_t>(node)].uop->integer());
-}
+bool is_buffer(const FusionGraph& g, int node) { return node >= 0 && g.nodes[node].kind == FusionNodeKind::Buffer; }
+int slot_of(const FusionGraph& g, int node) { return static_cast<int>(g.nodes[node].uop->integer()); }
 
 void take_new_storage(FusionGraph& g, int node, std::vector<int>* lost = nullptr) {
-  for (int o : g.nodes[static_cast<size_t>(node)].outputs) {
-    int& home = g.homes[static_cast<size_t>(o)];
+  for (int o : g.nodes[node].outputs) {
+    int& home = g.homes[o];
     if (home >= 0 && lost) lost->push_back(o);
     home = -1;
   }
@@ -34,11 +30,11 @@ std::vector<int> break_cycles(FusionGraph& g) {
   std::vector<std::vector<int>> users(n);
   for (size_t i = 0; i < n; ++i) {
     for (const FusionEdge& s : g.nodes[i].sources)
-      if (s.node >= 0) ++sources[i], users[static_cast<size_t>(s.node)].push_back(static_cast<int>(i));
-    for (int store : g.nodes[i].before) ++readers[static_cast<size_t>(store)];
+      if (s.node >= 0) ++sources[i], users[s.node].push_back(static_cast<int>(i));
+    for (int store : g.nodes[i].before) ++readers[store];
   }
   auto offer = [&](int s) {
-    if (sources[static_cast<size_t>(s)] == 0 && readers[static_cast<size_t>(s)] == 0) ready.push_back(s);
+    if (sources[s] == 0 && readers[s] == 0) ready.push_back(s);
   };
   for (size_t i = 0; i < n; ++i) offer(static_cast<int>(i));
   std::vector<char> done(n, 0);
@@ -50,9 +46,9 @@ std::vector<int> break_cycles(FusionGraph& g) {
       done[s] = 1;
       ++finished;
       for (int u : users[s])
-        if (--sources[static_cast<size_t>(u)] == 0) offer(u);
+        if (--sources[u] == 0) offer(u);
       for (int store : g.nodes[s].before)
-        if (--readers[static_cast<size_t>(store)] == 0) offer(store);
+        if (--readers[store] == 0) offer(store);
     }
     if (finished == n) break;
     // In a cycle every node waits. The first one whose sources are done waits only for readers.
@@ -83,12 +79,12 @@ std::unordered_set<int> made_of(const Partition& p, const FusionGroup& k, int no
   auto visit = [&](const FusionEdge& src) {
     if (src.node >= 0 && seen.insert(src.node).second && members.contains(src.node)) todo.push_back(src.node);
   };
-  const std::vector<FusionEdge>& sources = p.graph.nodes[static_cast<size_t>(node)].sources;
+  const std::vector<FusionEdge>& sources = p.graph.nodes[node].sources;
   for (size_t i = first; i < sources.size(); ++i) visit(sources[i]);
   while (!todo.empty()) {
     const int s = todo.back();
     todo.pop_back();
-    for (const FusionEdge& src : p.graph.nodes[static_cast<size_t>(s)].sources) visit(src);
+    for (const FusionEdge& src : p.graph.nodes[s].sources) visit(src);
   }
   return seen;
 }
@@ -106,15 +102,15 @@ std::vector<int> homes_read(const Partition& p, const FusionGroup& k, int node, 
 void order_stores(Partition& p, FusionGroup& k, const std::map<int, int>& stores) {
   const size_t n = k.outputs.size();
   const bool in_place = std::ranges::any_of(k.outputs, [&](const KernelStore& s) {
-    const std::vector<int>& outputs = p.graph.nodes[static_cast<size_t>(s.node)].outputs;
-    return std::ranges::any_of(outputs, [&](int o) { return p.graph.homes[static_cast<size_t>(o)] >= 0; });
+    const std::vector<int>& outputs = p.graph.nodes[s.node].outputs;
+    return std::ranges::any_of(outputs, [&](int o) { return p.graph.homes[o] >= 0; });
   });
-  std::vector<std::vector<int>> reads;
-  for (const KernelStore& o : k.outputs)
-    reads.push_back(in_place ? homes_read(p, k, o.node, 0, stores) : std::vector<int>());
+  std::vector<std::vector<int>> reads = ir::mapped(k.outputs, [&](const KernelStore& o) {
+    return in_place ? homes_read(p, k, o.node, 0, stores) : std::vector<int>();
+  });
   auto writes = [&](size_t i, int slot) {
-    const std::vector<int>& outputs = p.graph.nodes[static_cast<size_t>(k.outputs[i].node)].outputs;
-    return std::ranges::any_of(outputs, [&](int o) { return p.graph.homes[static_cast<size_t>(o)] == slot; });
+    const std::vector<int>& outputs = p.graph.nodes[k.outputs[i].node].outputs;
+    return std::ranges::any_of(outputs, [&](int o) { return p.graph.homes[o] == slot; });
   };
   // Epilogue stores run after all others, whatever they read.
   auto last = [&](size_t i) { return in_epilogue(k, k.outputs[i].node); };
@@ -122,9 +118,7 @@ void order_stores(Partition& p, FusionGroup& k, const std::map<int, int>& stores
     for (size_t j = 0; j < n; ++j)
       if (!last(i) && last(j) && std::ranges::any_of(reads[j], [&](int slot) { return writes(i, slot); }))
         take_new_storage(p.graph, k.outputs[i].node);
-  auto box = [&](size_t i) {
-    return p.graph.nodes[static_cast<size_t>(k.outputs[i].node)].kind == FusionNodeKind::Box;
-  };
+  auto box = [&](size_t i) { return p.graph.nodes[k.outputs[i].node].kind == FusionNodeKind::Box; };
   std::vector<KernelStore> order;
   std::vector<char> placed(n, 0);
   while (order.size() < n) {
@@ -165,7 +159,7 @@ std::vector<int> order_in_place(FusionGraph& g) {
   for (const FusionNode& s : g.nodes) {
     bool taken = false;
     for (int o : s.outputs) {
-      int& home = g.homes[static_cast<size_t>(o)];
+      int& home = g.homes[o];
       if (taken) home = -1;
       taken = taken || home >= 0;
     }
@@ -188,23 +182,23 @@ std::vector<int> order_in_place(FusionGraph& g) {
 }
 
 bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) {
-  const FusionGroup& k = p.kernels[static_cast<size_t>(kernel)];
+  const FusionGroup& k = p.kernels[kernel];
   for (const KernelStore& out : k.outputs) {
     if (out.node != store) continue;
     // The updates of a scatter run after its base has been written.
-    if (p.graph.nodes[static_cast<size_t>(store)].scatter) {
+    if (p.graph.nodes[store].scatter) {
       const int slot = slot_of(p.graph, buffer);
       const std::vector<int> read = homes_read(p, k, store, 1, {{slot, store}});
       if (contains(read, slot)) return false;
     }
-    const ir::UOp target = p.graph.nodes[static_cast<size_t>(store)].target;
+    const ir::UOp target = p.graph.nodes[store].target;
     const IndexId element = p.space.normal(target ? p.space.down(target, out.at) : out.at);
     if (in_epilogue(k, store)) {  // all other reads are done
       std::unordered_set<int> with = made_of(p, k, store);
       with.insert(store);
       for (const Member& m : k.members) {
         if (!with.contains(m.node)) continue;
-        for (const FusionEdge& src : p.graph.nodes[static_cast<size_t>(m.node)].sources)
+        for (const FusionEdge& src : p.graph.nodes[m.node].sources)
           for (IndexId at : m.at)
             if (src.node == buffer && p.space.normal(p.space.down(src.head, at)) != element) return false;
       }
@@ -224,7 +218,7 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
       if (contains(homes_read(p, k, other.node, 0, {{slot, store}}), slot)) return false;
     }
     for (const Member& m : k.members) {
-      const std::vector<FusionEdge>& sources = p.graph.nodes[static_cast<size_t>(m.node)].sources;
+      const std::vector<FusionEdge>& sources = p.graph.nodes[m.node].sources;
       if (std::ranges::none_of(sources, [&](const FusionEdge& s) { return s.node == buffer; })) continue;
       for (IndexId at : m.at)
         if (p.space.axes_of(at) != axes) return false;
@@ -240,9 +234,9 @@ std::vector<int> settle_in_place(Partition& p) {
       if (!is_buffer(p.graph, buffer)) continue;
       auto it = stores.find(slot_of(p.graph, buffer));
       if (it == stores.end()) continue;
-      const int where = p.kernel_of[static_cast<size_t>(it->second)];
+      const int where = p.kernel_of[it->second];
       const bool safe = static_cast<int>(k) == where ? reads_only_what_it_writes(p, where, buffer, it->second)
-                                                     : p.kernels[k].level > p.kernels[static_cast<size_t>(where)].level;
+                                                     : p.kernels[k].level > p.kernels[where].level;
       if (!safe) take_new_storage(p.graph, it->second);
     }
   }
@@ -251,7 +245,7 @@ std::vector<int> settle_in_place(Partition& p) {
     if (k.outputs.size() > 1) order_stores(p, k, stores);
   std::vector<int> lost;
   for (const FusionNode& s : p.graph.nodes)
-    if (s.kind == FusionNodeKind::Box && p.graph.homes[static_cast<size_t>(s.outputs[0])] < 0)
+    if (s.kind == FusionNodeKind::Box && p.graph.homes[s.outputs[0]] < 0)
       lost.insert(lost.end(), s.outputs.begin(), s.outputs.end());
   return lost;
 }

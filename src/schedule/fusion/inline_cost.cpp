@@ -151,9 +151,7 @@ double Partitioner::serialization_cost(const FusionGroup& k, const std::vector<i
     const std::vector<int> needed = required_outer_axes(k);
     if (std::ranges::any_of(lost, [&](int a) { return contains(needed, a); })) return kNever;
   }
-  std::vector<int> rest;
-  for (int a : k.outer)
-    if (!contains(lost, a)) rest.push_back(a);
+  std::vector<int> rest = ir::filtered(k.outer, [&](int a) { return !contains(lost, a); });
   double ns = idle(k.time + extra, task_count(k.outer, k.blocks), task_count(rest, k.blocks));
   int64_t tile = 1;
   for (int a : lost)
@@ -266,8 +264,7 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   const FusionNode& st = node(s);
   steps_ += static_cast<int64_t>(ix.size());
   refresh(k);
-  if (cut_trackers_[static_cast<size_t>(kernel)].is_full && is_pending(k, s))
-    return {kNever, "what a full kernel still needs"};
+  if (cut_trackers_[kernel].is_full && is_pending(k, s)) return {kNever, "what a full kernel still needs"};
   if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_nodes) return {kNever, "kernel has too many nodes"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
   if (st.scatter) return {kNever, "a scatter owns its loops"};
@@ -278,7 +275,7 @@ InlineCost Partitioner::inline_cost(int kernel, int s, const std::vector<IndexId
   if (st.ends_pair && !paired) return {kNever, "a pair of products has a kernel of its own"};
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
     return {kNever, "kernel has too many loops"};
-  const std::vector<int>& wants = epilogue_wants_[static_cast<size_t>(kernel)];
+  const std::vector<int>& wants = epilogue_wants_[kernel];
   if (std::ranges::binary_search(wants, s)) {
     if (other_accumulator(k, s, ix, true)) return {0, "in the epilogue, beside another accumulator"};
     InlineCost across = split_cost(k, s, ix);
@@ -311,7 +308,7 @@ InlineCost Partitioner::inline_cost_of_scan(const FusionGroup& k, int s, const s
     if (node(n.node).kind != FusionNodeKind::Scan || node(n.node).uop->src != st.uop->src)
       return {kNever, "a scan beside other loops"};
   InlineCost out{st.own, "a scan of blocks, where they are joined"};
-  for (const Digit& d : space_[at][static_cast<size_t>(st.uop->reduction().axes[0])].digits) {
+  for (const Digit& d : space_[at][st.uop->reduction().axes[0]].digits) {
     for (const KernelStore& o : k.outputs)
       if (!contains(space_.axes_of(space_.normal(o.at)), d.axis))
         return {kNever, "a scan outside the loops of a store"};
@@ -405,9 +402,8 @@ InlineCost Partitioner::inline_cost_per_row(FusionGroup& k, int number, const st
   const IndexId first = unify_indices(k, given, out);
   if (first < 0) return {};
   const std::vector<int>& axes = space_.axes_of(first);
-  std::vector<int> repeated;
-  for (int a : k.outer)
-    if (!contains(axes, a) && !contains(out.lost, a)) repeated.push_back(a);
+  std::vector<int> repeated =
+      ir::filtered(k.outer, [&](int a) { return !contains(axes, a) && !contains(out.lost, a); });
   const bool inner = !out.lost.empty() || std::ranges::any_of(axes, [&](int a) { return !contains(k.outer, a); });
   // A value of outer ranges alone without a loop is hoisted out of the innermost ranges that it lacks, for free.
   if (s.loops() || inner) out.lost.insert(out.lost.end(), repeated.begin(), repeated.end());

@@ -44,10 +44,10 @@ void Partitioner::raise_level(int k, const std::vector<int>& users, const std::v
 /// store that lacks an outer range runs in its first task, but all tasks would read it.
 bool Partitioner::exact_where_stored(int k, int s, const std::vector<IndexId>& ix) {
   for (int store : node(s).before) {
-    const int where = stored_by_[static_cast<size_t>(store)];
+    const int where = stored_by_[store];
     if (where < 0 || find(where) != k) continue;
     // An epilogue store runs after all reads but those of the epilogue.
-    const std::vector<int>&epilogue = at(k).epilogue, &wants = epilogue_wants_[static_cast<size_t>(k)];
+    const std::vector<int>&epilogue = at(k).epilogue, &wants = epilogue_wants_[k];
     if (std::ranges::binary_search(epilogue, store) && !std::ranges::binary_search(wants, s)) continue;
     const std::vector<KernelStore>& outputs = at(k).outputs;
     auto out = std::ranges::find_if(outputs, [&](const KernelStore& o) { return o.node == store; });
@@ -57,8 +57,7 @@ bool Partitioner::exact_where_stored(int k, int s, const std::vector<IndexId>& i
     for (const FusionEdge& src : node(s).sources) {
       if (src.node < 0 || node(src.node).kind != FusionNodeKind::Buffer) continue;
       bool overwritten = false;
-      for (int o : node(store).outputs)
-        overwritten |= graph_.homes[static_cast<size_t>(o)] == node(src.node).uop->integer();
+      for (int o : node(store).outputs) overwritten |= graph_.homes[o] == node(src.node).uop->integer();
       for (IndexId i : ix)
         if (overwritten && (space_.normal(space_.down(src.head, i)) != element ||
                             space_.axes_of(space_.normal(i)) != space_.axes_of(element)))

@@ -122,10 +122,7 @@ void Partitioner::unify_sibling_loops(FusionGroup& k) {
       }
   }
   auto loops_of = [&](IndexId at) {
-    std::vector<int> axes;
-    for (int a : space_.axes_of(space_.normal(at)))
-      if (!contains(k.outer, a)) axes.push_back(a);
-    return axes;
+    return ir::filtered(space_.axes_of(space_.normal(at)), [&](int a) { return !contains(k.outer, a); });
   };
   auto pair_up = [&](const std::vector<int>& a, const std::vector<int>& b) {
     AxisPairs pairs;

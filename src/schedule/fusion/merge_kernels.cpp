@@ -232,9 +232,7 @@ MergePlan Partitioner::plan_row_merge(const FusionGroup& k1, const FusionGroup& 
     if (const int a = partner(pairs, b, false); a < 0 || !is_outer(k1, a)) lost2.push_back(b), meet &= a >= 0;
   for (auto [p, q] : pairs) shares_sum |= reduced(k1, p) && reduced(k2, q);
   if (k1.contraction_time > prices_.launch && k2.contraction_time > prices_.launch) {
-    std::vector<int> rest;
-    for (int a : k1.outer)
-      if (!contains(lost1, a)) rest.push_back(a);
+    std::vector<int> rest = ir::filtered(k1.outer, [&](int a) { return !contains(lost1, a); });
     if (!shares_sum || task_count(lost1) > prices_.tile || task_count(lost2) > prices_.tile ||
         task_count(rest) < prices_.parallel || node(s).kind == FusionNodeKind::Buffer ||
         node(s).bytes < prices_.cached_bytes)
@@ -323,8 +321,8 @@ void Partitioner::merge(int a, int b, const MergePlan& form) {
   k1.contraction_time += k2.contraction_time;
   k1.contractions += k2.contractions;
   k1.evaluations += k2.evaluations;
-  const bool is_full = cut_trackers_[static_cast<size_t>(a)].is_full || cut_trackers_[static_cast<size_t>(b)].is_full;
-  cut_trackers_[static_cast<size_t>(a)] = {.is_full = is_full};
+  const bool is_full = cut_trackers_[a].is_full || cut_trackers_[b].is_full;
+  cut_trackers_[a] = {.is_full = is_full};
   k2.parent = a;
 }
 

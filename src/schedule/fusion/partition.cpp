@@ -16,15 +16,14 @@ Partitioner::Partitioner(FusionGraph graph, const Prices& prices, Policy policy)
 int Partitioner::find(int k) const {
   while (at(k).parent >= 0) {
     int up = at(k).parent;
-    if (at(up).parent >= 0) kernels_[static_cast<size_t>(k)].parent = at(up).parent;
+    if (at(up).parent >= 0) kernels_[k].parent = at(up).parent;
     k = up;
   }
   return k;
 }
 
 std::vector<int> Partitioner::roots(const std::vector<int>& kernels) const {
-  std::vector<int> out;
-  for (int k : kernels) out.push_back(find(k));
+  std::vector<int> out = ir::mapped(kernels, [&](int k) { return find(k); });
   std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
@@ -40,10 +39,10 @@ std::vector<int> Partitioner::visiting_order() const {
   };
   std::vector<std::vector<int>> readers(n);  // of an in-place store: visited after it
   for (size_t i = 0; i < n; ++i) {
-    each_before(node(static_cast<int>(i)), [&](int b) { ++open[static_cast<size_t>(b)]; });
+    each_before(node(static_cast<int>(i)), [&](int b) { ++open[b]; });
     for (int store : graph_.nodes[i].before) {
       ++open[i];
-      readers[static_cast<size_t>(store)].push_back(static_cast<int>(i));
+      readers[store].push_back(static_cast<int>(i));
     }
   }
   using ReadyNode = std::pair<int64_t, int>;
@@ -55,10 +54,10 @@ std::vector<int> Partitioner::visiting_order() const {
     ready.pop();
     order.push_back(s);
     auto close = [&](int b) {
-      if (--open[static_cast<size_t>(b)] == 0) ready.push({node(b).numel, b});
+      if (--open[b] == 0) ready.push({node(b).numel, b});
     };
     each_before(node(s), close);
-    for (int r : readers[static_cast<size_t>(s)]) close(r);
+    for (int r : readers[s]) close(r);
   }
   return order;
 }
@@ -71,10 +70,9 @@ Partition Partitioner::run() {
 }
 
 void Partitioner::visit(int s) {
-  std::vector<int> kernels = roots(users_[static_cast<size_t>(s)]);
+  std::vector<int> kernels = roots(users_[s]);
   if (kernels.empty() && node(s).outputs.empty()) return;
-  std::vector<int> hazards;
-  for (int store : node(s).before) hazards.push_back(stored_by_[static_cast<size_t>(store)]);
+  std::vector<int> hazards = ir::mapped(node(s).before, [&](int store) { return stored_by_[store]; });
   hazards = roots(hazards);
   const bool forced = policy_ == Policy::Unfused || (always_stored(node(s).kind) && !scans_block(node(s)));
   if (!forced && kernels.size() > 1 && kernels.size() <= prices_.max_inline) merge_users(s, kernels);
@@ -88,7 +86,7 @@ void Partitioner::visit(int s) {
     do_join(s, kernels, hazards, options);
   else
     do_split(s, kernels, hazards, options);
-  users_[static_cast<size_t>(s)] = {};
+  users_[s] = {};
 }
 
 /// Per kernel, the extra cost of evaluating a product's epilogue there: the product's trip through memory if the kernel
@@ -246,7 +244,7 @@ void Partitioner::do_join(int s, const std::vector<int>& kernels, const std::vec
     }
     record(s, k, ix[0], FusionChoice::Join, o, o.inline_costs[i].how, o.inline_costs[i].lost);
     at(k).outputs.push_back({s, ix[0]});
-    stored_by_[static_cast<size_t>(s)] = k;
+    stored_by_[s] = k;
     add_evaluation(k, s, std::move(ix), o.inline_costs[i]);
   }
 }
@@ -273,7 +271,7 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
     for (const Digit& d : space_[root][i].digits) at(k).outer.push_back(d.axis);
   }
   at(k).outputs.push_back({s, root});
-  stored_by_[static_cast<size_t>(s)] = k;
+  stored_by_[s] = k;
   if (st.kind == FusionNodeKind::Reduce && ir::accumulator_count(st.uop->reduction().combine) > 1)
     own_kernel_reductions_[st.uop->src[0].get()] = s;
   const char* reason = "cheaper than any other";
@@ -296,14 +294,14 @@ Partition Partitioner::take_partition() {
   for (size_t k = 0; k < kernels_.size(); ++k)
     if (kernels_[k].parent < 0) order.push_back(static_cast<int>(k));
   std::ranges::sort(order, [&](int a, int b) { return std::pair(at(a).level, a) < std::pair(at(b).level, b); });
-  for (size_t i = 0; i < order.size(); ++i) number[static_cast<size_t>(order[i])] = static_cast<int>(i);
+  for (size_t i = 0; i < order.size(); ++i) number[order[i]] = static_cast<int>(i);
   for (FusionDecision& d : decisions_) {
-    d.kernel = number[static_cast<size_t>(find(d.kernel))];
+    d.kernel = number[find(d.kernel)];
     d.at = space_.normal(d.at);
   }
   out.kernel_of.assign(stored_by_.size(), -1);
   for (size_t s = 0; s < stored_by_.size(); ++s)
-    if (stored_by_[s] >= 0) out.kernel_of[s] = number[static_cast<size_t>(find(stored_by_[s]))];
+    if (stored_by_[s] >= 0) out.kernel_of[s] = number[find(stored_by_[s])];
   for (int k : order) {
     FusionGroup& kernel = at(k);
     refresh(kernel);
@@ -319,7 +317,7 @@ Partition Partitioner::take_partition() {
   out.graph = std::move(graph_);
   out.space = std::move(space_);
   out.decisions = std::move(decisions_);
-  for (KernelMerge& m : merges_) m.kernel = number[static_cast<size_t>(find(m.kernel))];
+  for (KernelMerge& m : merges_) m.kernel = number[find(m.kernel)];
   out.merges = std::move(merges_);
   out.steps = steps_;
   return out;

@@ -35,15 +35,13 @@ std::string to_string(const Partition& p) {
   std::string text = fmt::format("partition: {} nodes, {} kernels\n", p.graph.nodes.size(), p.kernels.size());
   for (const FusionDecision& d : p.decisions) {
     text += fmt::format("  {:44} k{:<3} {:6} at {:24} inline {} join {} split {} ns: {}",
-                        to_string(p.graph.nodes[static_cast<size_t>(d.node)]), d.kernel,
-                        kChoices[static_cast<int>(d.choice)], index(d.at), ns(d.inline_price), ns(d.join_price),
-                        ns(d.split_price), d.reason);
+                        to_string(p.graph.nodes[d.node]), d.kernel, kChoices[static_cast<int>(d.choice)], index(d.at),
+                        ns(d.inline_price), ns(d.join_price), ns(d.split_price), d.reason);
     text += d.lost.empty() ? "\n" : fmt::format(", serializes {}\n", names(d.lost));
   }
   for (const KernelMerge& m : p.merges) {
-    text += fmt::format(
-        "  {:44} k{:<3} merged: {}, {} ns for {} ns:", to_string(p.graph.nodes[static_cast<size_t>(m.node)]), m.kernel,
-        m.why, ns(m.price), ns(m.gain));
+    text += fmt::format("  {:44} k{:<3} merged: {}, {} ns for {} ns:", to_string(p.graph.nodes[m.node]), m.kernel,
+                        m.why, ns(m.price), ns(m.gain));
     for (auto [a, b] : m.pairs) text += fmt::format(" a{}=a{}", a, b);
     text += "\n";
   }
@@ -55,10 +53,9 @@ std::string to_string(const Partition& p) {
     for (const ReductionNest& n : kernel.nests) text += fmt::format(" sum over ({}) at {}", names(n.axes), index(n.at));
     text += fmt::format(" {} nodes {:.0f} ns, stores", kernel.members.size(), kernel.time);
     for (const KernelStore& o : kernel.outputs) {
-      text += fmt::format(" {}", to_string(p.graph.nodes[static_cast<size_t>(o.node)]));
-      for (int number : p.graph.nodes[static_cast<size_t>(o.node)].outputs)
-        if (const int home = p.graph.homes[static_cast<size_t>(number)]; home >= 0)
-          text += fmt::format(" in place of slot{}", home);
+      text += fmt::format(" {}", to_string(p.graph.nodes[o.node]));
+      for (int number : p.graph.nodes[o.node].outputs)
+        if (const int home = p.graph.homes[number]; home >= 0) text += fmt::format(" in place of slot{}", home);
     }
     text += "\n";
   }

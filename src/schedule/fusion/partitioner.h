@@ -220,10 +220,10 @@ class Partitioner {
 
   std::vector<int> roots(const std::vector<int>& kernels) const;
   int find(int kernel) const;
-  FusionGroup& at(int kernel) { return kernels_[static_cast<size_t>(kernel)]; }
-  const FusionGroup& at(int kernel) const { return kernels_[static_cast<size_t>(kernel)]; }
-  FusionNode& node(int s) { return graph_.nodes[static_cast<size_t>(s)]; }
-  const FusionNode& node(int s) const { return graph_.nodes[static_cast<size_t>(s)]; }
+  FusionGroup& at(int kernel) { return kernels_[kernel]; }
+  const FusionGroup& at(int kernel) const { return kernels_[kernel]; }
+  FusionNode& node(int s) { return graph_.nodes[s]; }
+  const FusionNode& node(int s) const { return graph_.nodes[s]; }
 
   FusionGraph graph_;
   const Prices& prices_;

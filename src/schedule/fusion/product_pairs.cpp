@@ -11,9 +11,6 @@
 namespace sinter::schedule {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 /// Of a product that is computed between others: threads hold its results, and those of the sums made of it.
 constexpr int64_t kMaxColumns = 128;
 
@@ -40,7 +37,7 @@ class PairFinder {
   }
 
  private:
-  const FusionNode& node(int i) const { return nodes_[static_cast<size_t>(i)]; }
+  const FusionNode& node(int i) const { return nodes_[i]; }
   bool joins_blocks(const FusionNode& s) const {
     return s.kind == FusionNodeKind::Reduce && s.uop->reduction().combine == ir::Combine::ExpSum;
   }
@@ -60,18 +57,18 @@ class PairFinder {
     const FusionNode& s = node(last);
     const ir::Ints& axes = s.uop->reduction().axes;
     const Shape& shape = s.uop->src[0]->shape;
-    if (axes.size() != 2 || axes[1] != axes[0] + 1 || shape[static_cast<size_t>(axes[0])].symbolic()) return;
+    if (axes.size() != 2 || axes[1] != axes[0] + 1 || shape[axes[0]].symbolic()) return;
     const auto few = [&](const Dim& size, int64_t unit) {
       return !size.symbolic() && size.value() <= kMaxColumns && size.value() % unit == 0;
     };
     // Threads hold columns of results as they hold steps of 16-bit factors, and no others.
     const auto step = static_cast<int64_t>(ir::mma_step_length(s.uop->src[0]->dtype));
     if (step != 2 * ir::kMmaTileColumns) return;
-    if (!few(shape[static_cast<size_t>(axes[1])], step)) return;
+    if (!few(shape[axes[1]], step)) return;
     for (const FusionEdge& edge : s.sources) {
       if (edge.head->op != Op::Expand || edge.node < 0 || !(edge.head->src[0] == node(edge.node).uop)) continue;
       const ir::Ints& repeated = edge.head->ints();  // along the results that share an element of the factor
-      if (repeated.size() != 1 || !few(shape[static_cast<size_t>(repeated[0])], ir::kMmaTileColumns)) continue;
+      if (repeated.size() != 1 || !few(shape[repeated[0]], ir::kMmaTileColumns)) continue;
       const int64_t columns = axes[1] - (repeated[0] < axes[1]);
       const std::vector<int> first = products_below(edge.node);
       const auto has_columns = [&](int p) {
@@ -82,7 +79,7 @@ class PairFinder {
       // Where the other factor is 0 as well is known for whole blocks.
       for (const FusionEdge& other : s.sources)
         if (other.node >= 0 && other.node != edge.node && node(other.node).uop->op == Op::Where)
-          nodes_[static_cast<size_t>(other.node)].own = 0;
+          nodes_[other.node].own = 0;
     }
   }
   /// Whether a product sums over one axis, and one factor alone differs along an axis of the result.
@@ -123,7 +120,7 @@ class PairFinder {
     s.pair = pair;
     for (const FusionEdge& source : s.sources)
       for (int at = source.node, n = selected(source); at >= 0; at = at == n ? -1 : node(at).sources[1].node)
-        nodes_[static_cast<size_t>(at)].pair = pair;
+        nodes_[at].pair = pair;
   }
   /// The products on tensor cores that a value is made of by elementwise ops, each after those before it.
   std::vector<int> products_below(int value) const {
@@ -148,7 +145,7 @@ class PairFinder {
   void mark_pair(const std::vector<int>& products, int last) {
     const int first = products[0];
     std::vector<bool> after(static_cast<size_t>(last - first) + 1, false), before = after;
-    const auto at = [&](std::vector<bool>& list, int i) { return list[static_cast<size_t>(i - first)]; };
+    const auto at = [&](std::vector<bool>& list, int i) { return list[i - first]; };
     for (int product : products) at(after, product) = true;
     at(before, last) = true;
     for (int i = first + 1; i <= last; ++i)
@@ -165,7 +162,7 @@ class PairFinder {
         for (FusionNode& s : nodes_)
           if (s.pair == other) s.pair = first;
     for (int i = first; i <= last; ++i)
-      if (at(after, i) && at(before, i)) nodes_[static_cast<size_t>(i)].pair = first;
+      if (at(after, i) && at(before, i)) nodes_[i].pair = first;
   }
 
   std::vector<FusionNode>& nodes_;

@@ -34,8 +34,7 @@ bool reduces_tree_groups(const BlockedAxis& blocks, const ir::ReductionTree& tre
 }
 
 bool shares_partials(const FusionGraph& graph, const SplitReduction& a, const SplitReduction& b) {
-  return a.second == b.second &&
-         is_same_reduction(graph.nodes[static_cast<size_t>(a.first)], graph.nodes[static_cast<size_t>(b.first)]);
+  return a.second == b.second && is_same_reduction(graph.nodes[a.first], graph.nodes[b.first]);
 }
 
 Dim tasks_along(const IndexSpace& space, const FusionGroup& k, int axis) {
@@ -54,8 +53,7 @@ int64_t Partitioner::task_count(const std::vector<int>& outer, const BlockedAxis
 
 /// The members that wait for the sums `seeds`: those sums and everything in the kernel that depends on them.
 std::vector<int> Partitioner::downstream(const std::vector<Member>& members, const std::vector<int>& seeds) const {
-  std::vector<int> order;
-  for (const Member& m : members) order.push_back(m.node);
+  std::vector<int> order = ir::mapped(members, &Member::node);
   std::ranges::sort(order);  // node numbers are topological, sources first
   order.erase(std::unique(order.begin(), order.end()), order.end());
   std::vector<int> found;
@@ -88,7 +86,7 @@ std::vector<int> Partitioner::required_outer_axes(const FusionGroup& k) {
   for (const ReductionNest& n : k.nests) {
     const int count = count_split_axes(n.axes, k.outer);
     if (count <= 0) continue;
-    for (int i = 0; i < count; ++i) add_once(out, n.axes[static_cast<size_t>(i)]);
+    for (int i = 0; i < count; ++i) add_once(out, n.axes[i]);
     const ir::ReductionTree& tree = node(n.node).uop->reduction().tree;
     const int64_t elements = inside(n, count);
     for (int a : around_tree(n, tree.group > 0 && elements > 0 && tree.block % elements != 0)) add_once(out, a);
@@ -137,7 +135,7 @@ bool Partitioner::can_split_reductions(const FusionGroup& k, const AxisPairs& pa
       fixed = true;
     }
     seeds.push_back(n.node);
-    for (int i = 0; i < count; ++i) add_once(across, axes[static_cast<size_t>(i)]);
+    for (int i = 0; i < count; ++i) add_once(across, axes[i]);
   }
   if (last < 0) return false;
   blocks.axis = last;
@@ -234,7 +232,7 @@ InlineCost Partitioner::split_cost(const FusionGroup& k, int number, const std::
   size_t found = 0;
   ReductionNest loops{ix[0], out.across, number};
   for (int64_t d : s.uop->reduction().axes) {
-    const Dim& size = s.uop->src[0]->shape[static_cast<size_t>(d)];
+    const Dim& size = s.uop->src[0]->shape[d];
     if (size == 1) continue;
     if (found == out.across.size())
       loops.axes.push_back(space_.axis(size));

@@ -45,11 +45,7 @@ struct PlanGraph {
 };
 
 /// The roots: what each output stores.
-inline std::vector<UOp> values_of(const PlanGraph& plan) {
-  std::vector<UOp> values;
-  for (const Output& o : plan.outputs) values.push_back(o.value);
-  return values;
-}
+inline std::vector<UOp> values_of(const PlanGraph& plan) { return ir::mapped(plan.outputs, &Output::value); }
 
 /// The variable number `number`: a canonical name, and the bounds of `var`. No plan and no text depends on the names
 /// that users choose, and two variables never become one.

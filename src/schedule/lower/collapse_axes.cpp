@@ -58,7 +58,7 @@ class CollapsibleAxes {
     std::vector<int64_t> factors(outer_.size());
     for (const ir::LinearTerm& t : sum.terms)
       if (t.atom->op == Op::Range && codegen::is_outer(t.atom))
-        factors[static_cast<size_t>(codegen::range_id(t.atom))] = t.factor;
+        factors[codegen::range_id(t.atom)] = t.factor;
       else
         todo_.insert(todo_.end(), t.atom->src.begin(), t.atom->src.end());
     for (size_t i = 0; i + 1 < outer_.size(); ++i)
@@ -79,7 +79,7 @@ CollapsedDims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& co
   std::vector<UOp> outer(contiguous_with_next.size());
   const std::vector<UOp> nodes = ir::topological(kernel.sink);
   for (UOp n : nodes)
-    if (n->op == Op::Range && codegen::is_outer(n)) outer[static_cast<size_t>(codegen::range_id(n))] = n;
+    if (n->op == Op::Range && codegen::is_outer(n)) outer[codegen::range_id(n)] = n;
   CollapsedDims out;
   for (UOp n : nodes) {
     if (!is_access(n) || n->src[0]->shape.symbolic()) continue;
@@ -91,7 +91,7 @@ CollapsedDims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& co
       const auto runs = [&](UOp i) { return ranges.depends(i, outer[r]) || ranges.depends(i, outer[r + 1]); };
       const auto first = std::ranges::find_if(index, runs);
       const auto last = std::find_if(index.rbegin(), index.rend(), runs);
-      for (auto d = first - index.begin(); d + 1 < index.rend() - last; ++d) joined[static_cast<size_t>(d)] = true;
+      for (auto d = first - index.begin(); d + 1 < index.rend() - last; ++d) joined[d] = true;
     }
   }
   return out;
@@ -150,7 +150,7 @@ void collapse_axes(codegen::Kernel& kernel) {
   kernel.sink = ir::rebuild(g, kernel.sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (n->op == Op::Range) {
       const int id = codegen::range_id(n);
-      return codegen::is_outer(n) ? places[static_cast<size_t>(id)] : ir::range(src[0], id - left, ir::AxisKind::Inner);
+      return codegen::is_outer(n) ? places[id] : ir::range(src[0], id - left, ir::AxisKind::Inner);
     }
     if (const auto it = n->op == Op::Param ? dims.find(n->integer()) : dims.end(); it != dims.end())
       return collapsed_param(g, n, it->second);

@@ -21,16 +21,13 @@ void normalize_vars(codegen::Kernel& kernel) {
       if (d.symbolic() && !ir::contains(before, d.var())) before.push_back(d.var());
   for (const Var& v : before) after.push_back(numbered(after.size(), v));
   if (after == before) return;
-  const auto var = [&](const Var& v) {
-    return after[static_cast<size_t>(std::ranges::find(before, v) - before.begin())];
-  };
+  const auto var = [&](const Var& v) { return after[std::ranges::find(before, v) - before.begin()]; };
   const auto dim = [&](const Dim& d) { return d.symbolic() ? var(d.var())(d.value()) : d; };
   const auto graph = std::make_shared<ir::Arena>();
   for (UOp* sink : {&kernel.sink, &kernel.epilogue_sink}) {
     if (!*sink) continue;
     *sink = ir::rebuild(*graph, *sink, [&](UOp n, const std::vector<UOp>& src) {
-      Shape shape;
-      for (const Dim& d : n->shape) shape.push_back(dim(d));
+      auto shape = ir::mapped<Shape>(n->shape, [&](const Dim& d) { return dim(d); });
       const auto* v = std::get_if<Var>(&n->attr);
       return graph->make({n->op, n->dtype, std::move(shape), src, v ? ir::Attr(var(*v)) : n->attr, n->device});
     });

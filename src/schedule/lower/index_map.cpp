@@ -93,11 +93,7 @@ UOp IndexMap::with_local_arguments(UOp n) {
   return graph_->make({n->op, n->dtype, n->shape, src, n->attr});
 }
 
-std::vector<int> IndexMap::axes_of(const DimIndex& dim) {
-  std::vector<int> axes;
-  for (const Digit& d : dim.digits) axes.push_back(d.axis);
-  return axes;
-}
+std::vector<int> IndexMap::axes_of(const DimIndex& dim) { return ir::mapped(dim.digits, &Digit::axis); }
 
 UOp IndexMap::expression(const std::vector<int>& axes, const AxisIndex& index) {
   if (axes.size() == 1) return index.at(axes[0]);  // also if it is empty: arithmetic would fold it to a constant

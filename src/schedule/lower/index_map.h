@@ -64,7 +64,7 @@ class IndexMap {
 
   // ---- indices
   int intern(ir::ElementIndex at);
-  const ir::ElementIndex& operator[](int index_id) const { return *indices_[static_cast<size_t>(index_id)]; }
+  const ir::ElementIndex& operator[](int index_id) const { return *indices_[index_id]; }
   /// The index below the movement nodes from `head` on. If they pad, `predicate` says where the value is not zero.
   struct ViewSource {
     UOp node;

@@ -147,7 +147,7 @@ runtime::KernelWork work_of(const codegen::Kernel& kernel) {
     if (n->op == Op::Load || n->op == Op::Store) {
       RangeIds index;  // of the element, not of the stored value
       for (size_t i = 1; i <= n->src[0]->rank(); ++i) index = merge(index, depends[n->src[i]]);
-      work.accesses[static_cast<size_t>(n->src[0]->integer())].add(loops.iterations(index, 1));
+      work.accesses[n->src[0]->integer()].add(loops.iterations(index, 1));
     }
     work.tensor |= n->op == Op::Reduce && n->reduction().tree.mma;
     if (n->op == Op::Reduce)

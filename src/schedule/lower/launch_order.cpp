@@ -19,7 +19,7 @@ uint64_t likeness(const Partition& p, const FusionGroup& k) {
   for (const std::vector<int>* axes : {&k.outer, &k.inner})
     for (int a : *axes) h = ir::mix(h, static_cast<uint64_t>(p.space.bound(a)));
   for (const Member& m : k.members) {
-    UOp n = p.graph.nodes[static_cast<size_t>(m.node)].uop;
+    UOp n = p.graph.nodes[m.node].uop;
     h = ir::mix(ir::mix(h, static_cast<uint64_t>(n->op)),
                 ir::mix(static_cast<uint64_t>(n->dtype), ir::hash_of(n->shape)));
   }
@@ -32,18 +32,15 @@ std::vector<int> barriers_before(const Partition& p) {
   std::vector<int> count(p.kernels.size(), 0), order;
   for (size_t k = 0; k < p.kernels.size(); ++k) order.push_back(static_cast<int>(k));
   std::ranges::sort(order, [&](int a, int b) {  // sources first
-    return std::pair(-p.kernels[static_cast<size_t>(a)].level, a) <
-           std::pair(-p.kernels[static_cast<size_t>(b)].level, b);
+    return std::pair(-p.kernels[a].level, a) < std::pair(-p.kernels[b].level, b);
   });
   for (int k : order) {
-    const FusionGroup& kernel = p.kernels[static_cast<size_t>(k)];
-    int& most = count[static_cast<size_t>(k)];
+    const FusionGroup& kernel = p.kernels[k];
+    int& most = count[k];
     for (const auto& [node, at] : kernel.reads)
-      if (p.graph.nodes[static_cast<size_t>(node)].kind != FusionNodeKind::Buffer)
-        most = std::max(most, count[static_cast<size_t>(p.kernel_of[static_cast<size_t>(node)])]);
-    most += std::ranges::any_of(kernel.members, [&](const Member& m) {
-      return p.graph.nodes[static_cast<size_t>(m.node)].uop->op == Op::Barrier;
-    });
+      if (p.graph.nodes[node].kind != FusionNodeKind::Buffer) most = std::max(most, count[p.kernel_of[node]]);
+    most += std::ranges::any_of(kernel.members,
+                                [&](const Member& m) { return p.graph.nodes[m.node].uop->op == Op::Barrier; });
   }
   return count;
 }
@@ -55,13 +52,13 @@ std::vector<int> group(const Partition& p, const Prices& prices, const std::vect
   std::map<std::pair<int, int>, int> largest;            // by level and barriers: a kernel
   for (size_t k = 0; k < p.kernels.size(); ++k) {
     auto [it, fresh] = largest.try_emplace({p.kernels[k].level, barriers[k]}, static_cast<int>(k));
-    if (!fresh && p.kernels[static_cast<size_t>(it->second)].time < p.kernels[k].time) it->second = static_cast<int>(k);
+    if (!fresh && p.kernels[it->second].time < p.kernels[k].time) it->second = static_cast<int>(k);
   }
   std::vector<int> launch_of;
   for (size_t n = 0; n < p.kernels.size(); ++n) {
     const FusionGroup& k = p.kernels[n];
     const bool small = k.time < prices.small_kernel && k.contraction_time < prices.small_kernel / 2;
-    const FusionGroup& like = small ? p.kernels[static_cast<size_t>(largest.at({k.level, barriers[n]}))] : k;
+    const FusionGroup& like = small ? p.kernels[largest.at({k.level, barriers[n]})] : k;
     auto [it, fresh] = groups.try_emplace({k.level, barriers[n], likeness(p, like)}, count);
     if (fresh) ++count;
     launch_of.push_back(it->second);
@@ -74,19 +71,17 @@ std::vector<int> group(const Partition& p, const Prices& prices, const std::vect
 std::vector<std::vector<int>> waits(const Partition& p, const std::vector<int>& launch_of, int count) {
   std::vector<std::vector<int>> before(static_cast<size_t>(count));
   const std::map<int, int> stores = stores_by_slot(p.graph);
-  auto wait = [&](size_t kernel, size_t for_kernel) {
-    before[static_cast<size_t>(launch_of[kernel])].push_back(launch_of[for_kernel]);
-  };
+  auto wait = [&](size_t kernel, size_t for_kernel) { before[launch_of[kernel]].push_back(launch_of[for_kernel]); };
   for (size_t k = 0; k < p.kernels.size(); ++k)
     for (const auto& [node, at] : p.kernels[k].reads) {
-      const FusionNode& s = p.graph.nodes[static_cast<size_t>(node)];
+      const FusionNode& s = p.graph.nodes[node];
       if (s.kind != FusionNodeKind::Buffer) {
-        wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(node)]));
+        wait(k, static_cast<size_t>(p.kernel_of[node]));
         continue;
       }
       auto it = stores.find(static_cast<int>(s.uop->integer()));
       if (it == stores.end()) continue;
-      const auto writer = static_cast<size_t>(p.kernel_of[static_cast<size_t>(it->second)]);
+      const auto writer = static_cast<size_t>(p.kernel_of[it->second]);
       if (writer != k) wait(writer, k);
     }
   for (std::vector<int>& list : before) {
@@ -101,9 +96,9 @@ std::vector<std::vector<int>> waits(const Partition& p, const std::vector<int>& 
 std::vector<int> in_order(const std::vector<std::vector<int>>& before, const std::vector<int>& barriers) {
   std::vector<int> followers(before.size(), 0), order;
   std::map<int, std::vector<int>> ready;  // by barriers
-  const auto free = [&](int l) { ready[barriers[static_cast<size_t>(l)]].push_back(l); };
+  const auto free = [&](int l) { ready[barriers[l]].push_back(l); };
   for (const auto& list : before)
-    for (int b : list) ++followers[static_cast<size_t>(b)];
+    for (int b : list) ++followers[b];
   for (size_t l = before.size(); l-- > 0;)
     if (followers[l] == 0) free(static_cast<int>(l));
   while (!ready.empty()) {
@@ -111,8 +106,8 @@ std::vector<int> in_order(const std::vector<std::vector<int>>& before, const std
     order.push_back(most->second.back());
     most->second.pop_back();
     if (most->second.empty()) ready.erase(most);
-    for (int b : before[static_cast<size_t>(order.back())])
-      if (--followers[static_cast<size_t>(b)] == 0) free(b);
+    for (int b : before[order.back()])
+      if (--followers[b] == 0) free(b);
   }
   if (order.size() != before.size()) throw InternalError("launches of a plan wait for each other in a circle");
   std::ranges::reverse(order);
@@ -139,14 +134,14 @@ std::vector<std::vector<int>> launch_order(const Partition& p, const Prices& pri
   }
   std::vector<int> open;  // the groups merged into the last launch
   for (int l : in_order(before, barriers_of)) {
-    const std::vector<int>& waits_for = before[static_cast<size_t>(l)];
+    const std::vector<int>& waits_for = before[l];
     const bool free = std::ranges::none_of(open, [&](int o) { return std::ranges::binary_search(waits_for, o); });
     if (!free || open.empty() || policy == Policy::Unfused) {
       out.emplace_back();
       open.clear();
     }
     open.push_back(l);
-    out.back().insert(out.back().end(), kernels[static_cast<size_t>(l)].begin(), kernels[static_cast<size_t>(l)].end());
+    out.back().insert(out.back().end(), kernels[l].begin(), kernels[l].end());
   }
   return out;
 }

@@ -8,8 +8,8 @@ namespace sinter::schedule {
 namespace {
 
 const FusionNode& node_of(const Partition& p, int kernel) {
-  const int node = p.kernels[static_cast<size_t>(kernel)].outputs[0].node;
-  return p.graph.nodes[static_cast<size_t>(node)];
+  const int node = p.kernels[kernel].outputs[0].node;
+  return p.graph.nodes[node];
 }
 
 }  // namespace
@@ -32,16 +32,15 @@ bool is_opaque(const Partition& p, int kernel) { return node_of(p, kernel).kind 
 
 std::vector<KernelInstance> opaque_steps(const PlanGraph& graph, const Partition& p, const Placement& placement,
                                          int kernel, const runtime::Target& target, runtime::Plan& plan) {
-  const FusionGroup& group = p.kernels[static_cast<size_t>(kernel)];
+  const FusionGroup& group = p.kernels[kernel];
   if (group.members.size() != 1) throw InternalError("an opaque node shares its kernel");
   const FusionNode& node = node_of(p, kernel);
-  OpaqueNode opaque{node.uop, {}, {}, placement.node_buffers[static_cast<size_t>(group.outputs[0].node)]};
+  OpaqueNode opaque{node.uop, {}, {}, placement.node_buffers[group.outputs[0].node]};
   for (const FusionEdge& source : node.sources) {
     if (source.node < 0) throw InternalError("the source of an opaque node is not in memory");
-    const FusionNode& read = p.graph.nodes[static_cast<size_t>(source.node)];
-    opaque.from.push_back(read.kind == FusionNodeKind::Buffer
-                              ? static_cast<int>(read.uop->integer())
-                              : placement.node_buffers[static_cast<size_t>(source.node)]);
+    const FusionNode& read = p.graph.nodes[source.node];
+    opaque.from.push_back(read.kind == FusionNodeKind::Buffer ? static_cast<int>(read.uop->integer())
+                                                              : placement.node_buffers[source.node]);
     opaque.types.push_back(read.uop->dtype);
   }
   if (node.uop->op == Op::Sort) return sort_steps(graph, opaque, target, plan);

@@ -37,11 +37,11 @@ Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan
     const int node = p.graph.output_nodes[o];
     int buffer = p.graph.homes[o];
     if (buffer < 0) {
-      const UOp value = p.graph.nodes[static_cast<size_t>(node)].uop;  // as stored: an output may be a reshape of it
+      const UOp value = p.graph.nodes[node].uop;  // as stored: an output may be a reshape of it
       buffer = add_buffer(plan, PlanBuffer::Kind::Output, value->dtype, value->shape, graph.vars);
     }
     placement.output_buffers.push_back(buffer);
-    placement.node_buffers[static_cast<size_t>(node)] = buffer;
+    placement.node_buffers[node] = buffer;
   }
   for (size_t s = 0; s < p.graph.nodes.size(); ++s) {
     if (p.kernel_of[s] < 0 || placement.node_buffers[s] >= 0) continue;
@@ -58,9 +58,8 @@ Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan
         if (shares_partials(p.graph, sums[j], sums[i]))
           parts = placement.parts.at({static_cast<int>(k), sums[j].first});
       if (!parts.empty()) continue;
-      std::vector<Dim> dims;
-      for (int a : ranges) dims.push_back(tasks_along(p.space, kernel, a));
-      const UOp value = p.graph.nodes[static_cast<size_t>(sum)].uop;
+      std::vector<Dim> dims = ir::mapped(ranges, [&](int a) { return tasks_along(p.space, kernel, a); });
+      const UOp value = p.graph.nodes[sum].uop;
       dims.insert(dims.end(), value->shape.begin(), value->shape.end());
       const Shape shape(dims);
       for (DType t : ir::accumulator_types(value))

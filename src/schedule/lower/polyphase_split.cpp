@@ -101,7 +101,7 @@ void split_polyphase(codegen::Kernel& kernel) {
   if (kernel.epilogue_sink) return;  // epilogue ranges are numbered after those of the sink
   std::map<int, int64_t> widths = RangeDivisions(kernel.sink).widths();
   std::erase_if(widths, [&](const auto& w) {
-    const Dim& size = kernel.outer[static_cast<size_t>(w.first)];
+    const Dim& size = kernel.outer[w.first];
     return size.symbolic() || size.value() % w.second || size.value() == w.second;
   });
   if (widths.empty()) return;
@@ -127,7 +127,7 @@ void split_polyphase(codegen::Kernel& kernel) {
   kernel.sink = ir::rebuild(g, kernel.sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (n->op != Op::Range) return {};
     const int id = codegen::range_id(n);
-    return codegen::is_outer(n) ? places[static_cast<size_t>(id)] : ir::range(src[0], id + added, ir::AxisKind::Inner);
+    return codegen::is_outer(n) ? places[id] : ir::range(src[0], id + added, ir::AxisKind::Inner);
   });
   kernel.outer = std::move(outer);
 }

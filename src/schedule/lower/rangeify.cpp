@@ -43,7 +43,7 @@ class KernelWriter {
         member_of_(member_of),
         blind_(blind),
         number_(number),
-        kernel_(p.kernels[static_cast<size_t>(number)]),
+        kernel_(p.kernels[number]),
         index_map_(p, kernel_),
         g_(index_map_.graph()) {}
 
@@ -92,8 +92,8 @@ class KernelWriter {
     std::vector<UOp> ranges = {};  // of a reduction
   };
 
-  const FusionNode& node(int s) const { return p_.graph.nodes[static_cast<size_t>(s)]; }
-  bool member(int s) const { return member_of_[static_cast<size_t>(s)] == number_; }
+  const FusionNode& node(int s) const { return p_.graph.nodes[s]; }
+  bool member(int s) const { return member_of_[s] == number_; }
   static uint64_t key(const ValueRequest& r) {
     return static_cast<uint64_t>(r.node) << 34 | static_cast<uint64_t>(r.part + 1) << 32 |
            static_cast<uint32_t>(r.index_id);
@@ -107,8 +107,8 @@ class KernelWriter {
 
   UOp load(int s, const ElementIndex& at) {
     UOp n = node(s).uop;
-    const int buffer = node(s).kind == FusionNodeKind::Buffer ? static_cast<int>(n->integer())
-                                                              : placement_.node_buffers[static_cast<size_t>(s)];
+    const int buffer =
+        node(s).kind == FusionNodeKind::Buffer ? static_cast<int>(n->integer()) : placement_.node_buffers[s];
     UOp from = index_map_.param(buffer, n->dtype, n->shape);
     return ir::load(from, at.index, at.valid, at.valid ? index_map_.zero(n->dtype) : UOp());
   }
@@ -175,9 +175,7 @@ class KernelWriter {
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     const FusionNode& s = node(f.of.node);
     if (order.size() != 2 || !ir::has(s.uop->op, ir::kCommutative)) return order;
-    const auto look = [&](const FusionEdge& e) {
-      return blind_source(e, e.node < 0 ? 0 : blind_[static_cast<size_t>(e.node)]);
-    };
+    const auto look = [&](const FusionEdge& e) { return blind_source(e, e.node < 0 ? 0 : blind_[e.node]); };
     if (look(s.sources[1]) < look(s.sources[0])) std::swap(order[0], order[1]);
     return order;
   }
@@ -257,17 +255,14 @@ class KernelWriter {
   // ---- sums across outer ranges
   /// The partial sums of an accumulator: one copy of the result per task.
   UOp parts_of(int sum, size_t accumulator) {
-    std::vector<Dim> dims;
-    for (int a : split_axes_.at(sum)) dims.push_back(tasks_along(p_.space, kernel_, a));
+    std::vector<Dim> dims = ir::mapped(split_axes_.at(sum), [&](int a) { return tasks_along(p_.space, kernel_, a); });
     UOp n = node(sum).uop;
     dims.insert(dims.end(), n->shape.begin(), n->shape.end());
     return index_map_.param(buffers_of(sum)[accumulator], ir::accumulator_types(n)[accumulator], Shape(dims));
   }
   const std::vector<int>& buffers_of(int sum) const { return placement_.parts.at({number_, sum}); }
   std::vector<UOp> task_ranges_of(int sum) const {
-    std::vector<UOp> ranges;
-    for (int a : split_axes_.at(sum)) ranges.push_back(index_map_.outer_range(a));
-    return ranges;
+    return ir::mapped(split_axes_.at(sum), [&](int a) { return index_map_.outer_range(a); });
   }
 
   /// Stores each task's partial sums: all accumulators, even if only some are used in the end.
@@ -337,9 +332,8 @@ class KernelWriter {
     std::vector<int> buffers;
     for (bool home : {false, true})
       for (int o : node(number).outputs)
-        if ((p_.graph.homes[static_cast<size_t>(o)] >= 0) == home)
-          buffers.push_back(placement_.output_buffers[static_cast<size_t>(o)]);
-    if (buffers.empty()) buffers.push_back(placement_.node_buffers[static_cast<size_t>(number)]);
+        if ((p_.graph.homes[o] >= 0) == home) buffers.push_back(placement_.output_buffers[o]);
+    if (buffers.empty()) buffers.push_back(placement_.node_buffers[number]);
     out_.writes.insert(out_.writes.end(), buffers.begin(), buffers.end());
     return buffers;
   }
@@ -413,31 +407,31 @@ Rangeifier::Rangeifier(const Partition& partition, const Placement& placement)
 
 KernelInstance Rangeifier::kernel(int number) {
   std::vector<int> members;
-  for (const Member& m : partition_.kernels[static_cast<size_t>(number)].members) {
-    member_of_[static_cast<size_t>(m.node)] = number;
+  for (const Member& m : partition_.kernels[number].members) {
+    member_of_[m.node] = number;
     members.push_back(m.node);
   }
   std::ranges::sort(members);  // node numbers are topological, sources first
   members.erase(std::unique(members.begin(), members.end()), members.end());
   for (int m : members) {
-    const FusionNode& s = partition_.graph.nodes[static_cast<size_t>(m)];
+    const FusionNode& s = partition_.graph.nodes[m];
     UOp n = s.uop;
     std::vector<uint64_t> seen;
     for (const FusionEdge& src : s.sources) {
       uint64_t from = 0;
-      if (src.node >= 0 && member_of_[static_cast<size_t>(src.node)] == number) {
-        from = blind_[static_cast<size_t>(src.node)];
+      if (src.node >= 0 && member_of_[src.node] == number) {
+        from = blind_[src.node];
       } else if (src.node >= 0) {
-        UOp read = partition_.graph.nodes[static_cast<size_t>(src.node)].uop;
+        UOp read = partition_.graph.nodes[src.node].uop;
         from = mix(static_cast<uint64_t>(read->dtype), ir::hash_of(read->shape));
-        blind_[static_cast<size_t>(src.node)] = from;
+        blind_[src.node] = from;
       }
       seen.push_back(blind_source(src, from));
     }
     if (ir::commutes(n->op, n->dtype)) std::ranges::sort(seen);
     uint64_t h = blind_form(n);
     for (uint64_t source : seen) h = mix(h, source);
-    blind_[static_cast<size_t>(m)] = h;
+    blind_[m] = h;
   }
   return KernelWriter(partition_, placement_, member_of_, blind_, number).write();
 }

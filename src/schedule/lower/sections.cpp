@@ -85,7 +85,7 @@ KernelInstance section(const codegen::Kernel& whole, UOp range, int64_t begin, i
   kernel.graph = graph;
   kernel.sink = ir::rewrite(*graph, sink, ir::simplify_rules(), "sections");
   kernel.outer = whole.outer;
-  kernel.outer[static_cast<size_t>(codegen::range_id(range))] = end - begin;
+  kernel.outer[codegen::range_id(range)] = end - begin;
   kernel.name = fmt::format("{}_of_{}", end - begin, whole.name);
   renumber(part);
   return part;
@@ -103,10 +103,8 @@ std::vector<KernelInstance> split(const codegen::Kernel& whole) {
     if (!ranges.depends(store, range)) return {};
   int64_t begin = 0;
   std::vector<int64_t> ends(most->second.places.begin(), most->second.places.end());
-  ends.push_back(whole.outer[static_cast<size_t>(most->first)].value());
-  std::vector<KernelInstance> parts;
-  for (int64_t end : ends) parts.push_back(section(whole, range, std::exchange(begin, end), end));
-  return parts;
+  ends.push_back(whole.outer[most->first].value());
+  return ir::mapped(ends, [&](int64_t end) { return section(whole, range, std::exchange(begin, end), end); });
 }
 
 }  // namespace
@@ -130,8 +128,8 @@ std::vector<KernelInstance> SectionSplit::of(KernelInstance whole) {
   }
   for (const KernelInstance& part : cut->parts) {
     KernelInstance& mine = out.emplace_back(part);
-    for (int& b : mine.buffers) b = whole.buffers[static_cast<size_t>(b)];
-    for (int& a : mine.args) a = whole.args[static_cast<size_t>(a)];
+    for (int& b : mine.buffers) b = whole.buffers[b];
+    for (int& a : mine.args) a = whole.args[a];
     for (int b : whole.writes)
       if (ir::contains(mine.buffers, b)) mine.writes.push_back(b);
   }

@@ -68,7 +68,7 @@ std::optional<PositionSum> sum_of(UOp n) {
     if (!source) return {};
     out.constant = source->constant;
     for (size_t a = 0; a < axes->size(); ++a)
-      if ((*axes)[a] >= 0) out.factors[static_cast<size_t>((*axes)[a])] = source->factors[a];
+      if ((*axes)[a] >= 0) out.factors[(*axes)[a]] = source->factors[a];
     return out;
   }
   if (n->op != Op::Cast && n->op != Op::Neg && n->op != Op::Add && n->op != Op::Sub) return {};
@@ -138,7 +138,7 @@ void split_mask(UOp mask, MaskParts& out) {
     MaskParts below;
     split_mask(c->src[0], below);
     for (KeyBound& b : below.bounds) {
-      if (b.row >= 0) b.row = (*axes)[static_cast<size_t>(b.row)];
+      if (b.row >= 0) b.row = (*axes)[b.row];
       out.bounds.push_back(b);
     }
     for (UOp other : below.others) out.others.push_back(ir::with_sources(*c->graph, c, {other}));
@@ -161,8 +161,8 @@ struct Positions {
 UOp condition_of(const KeyBound& bound, UOp x, const Positions& keys, const Positions& rows) {
   const auto last = static_cast<int64_t>(x->rank()) - 1;
   Shape shape = x->shape;
-  shape[static_cast<size_t>(last)] = keys.count;
-  if (bound.row >= 0) shape[static_cast<size_t>(bound.row)] = rows.count;
+  shape[last] = keys.count;
+  if (bound.row >= 0) shape[bound.row] = rows.count;
   const auto along = [&](const Positions& p, int64_t offset, int64_t axis) {
     return ir::expand(positions(x, p.first + offset, p.count, p.step), shape, ir::others(shape.rank(), {axis}));
   };
@@ -178,7 +178,7 @@ UOp condition_of(const KeyBound& bound, UOp x, const Positions& keys, const Posi
   return bound.lower ? ir::le(row, key) : ir::le(key, row);
 }
 
-Positions all_along(UOp x, int64_t axis) { return {0, axis < 0 ? 0 : x->shape[static_cast<size_t>(axis)].value(), 1}; }
+Positions all_along(UOp x, int64_t axis) { return {0, axis < 0 ? 0 : x->shape[axis].value(), 1}; }
 
 /// The last or the first of each block.
 Positions of_blocks(int64_t size, int64_t blocks, bool last) { return {last ? size - 1 : 0, blocks, size}; }
@@ -215,9 +215,7 @@ UOp seen_tiles(UOp x, int64_t queries, int64_t keys) {
   for (; x->op == Op::Where && is_minus_infinity(x->src[2]); x = x->src[1]) {
     MaskParts mask;
     split_mask(x->src[0], mask);
-    const auto blocks = [&](int64_t axis, int64_t size) {
-      return ceil_div(x->shape[static_cast<size_t>(axis)].value(), size);
-    };
+    const auto blocks = [&](int64_t axis, int64_t size) { return ceil_div(x->shape[axis].value(), size); };
     for (const KeyBound& bound : mask.bounds) {
       if (bound.row != last - 1) continue;
       seen = all_of(seen, condition_of(bound, x, of_blocks(keys, blocks(last, keys), bound.lower),

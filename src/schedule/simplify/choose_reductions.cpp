@@ -116,7 +116,7 @@ int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const st
   if (has(kNoStride) || apart > (gpu ? 1 : kNear)) return 1;
   if (has(kMixedStride) && results_in_order(shape, axes, strides, wide - 1)) return 1;
   int64_t total = 1;
-  for (int64_t a : axes) total *= shape[static_cast<size_t>(a)].bound();
+  for (int64_t a : axes) total *= shape[a].bound();
   const int64_t row = shape[inner].bound();
   int64_t lanes = wide;
   if (gpu) lanes = std::min(kThreadLanes, floor_power(total));
@@ -140,8 +140,7 @@ bool is_one_row(const Shape& shape, const ir::Ints& axes, const std::vector<cons
     if (axes[next - 1] != static_cast<int64_t>(a) || shape[a].symbolic()) return false;
     --next;
     for (const Strides* s : strides)
-      if (inside && (*s)[a] != (*s)[static_cast<size_t>(inside)] * shape[static_cast<size_t>(inside)].value())
-        return false;
+      if (inside && (*s)[a] != (*s)[inside] * shape[inside].value()) return false;
     inside = static_cast<int64_t>(a);
   }
   return axes.size() > 1 && axes[0] > 0;
@@ -215,9 +214,7 @@ bool adds(ir::Combine combine) {
 }
 
 std::vector<Dim> sizes_of(const Shape& shape, const ir::Ints& axes) {
-  std::vector<Dim> out;
-  for (int64_t a : axes) out.push_back(shape[static_cast<size_t>(a)]);
-  return out;
+  return ir::mapped(axes, [&](int64_t a) { return shape[a]; });
 }
 
 /// Whether n is the value of an ArgMax. The position is the other accumulator.
@@ -253,9 +250,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
   const Prices prices = prices_for(target);
   std::vector<Strides> known;  // by id of the new nodes; empty for scalars and unknown nodes
   auto of = [&](const std::vector<UOp>& src) {
-    std::vector<const Strides*> out;
-    for (UOp s : src) out.push_back(&known.at(s->id));
-    return out;
+    return ir::mapped(src, [&](UOp s) -> const Strides* { return &known.at(s->id); });
   };
   auto note = [&](UOp made) {
     if (made->id < known.size() && !known[made->id].empty()) return made;
@@ -318,9 +313,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
         values = {src[0]};
       }
       const ir::Ints given = attr.axes;
-      ir::Ints axes;
-      for (int64_t a : attr.axes)
-        if (!(values[0]->shape[static_cast<size_t>(a)] == 1)) axes.push_back(a);
+      auto axes = ir::filtered<ir::Ints>(attr.axes, [&](int64_t a) { return !(values[0]->shape[a] == 1); });
       const DType dtype = values[0]->dtype;  // the value type decides, for positions too
       // Blocks of a softmax join in order (online_softmax.h), and other trees may be chosen already.
       const bool joins_blocks = attr.combine == ir::Combine::ExpSum && !ir::splat_const(values[1]);

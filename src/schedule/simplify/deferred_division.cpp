@@ -24,7 +24,7 @@ UOp seen(ir::Graph& g, UOp x, const std::vector<UOp>& view) {
 /// The first element along each of the axes, which are dropped.
 UOp first_of(UOp x, const ir::Ints& axes) {
   ir::Region box = ir::full_region(x->shape);
-  for (int64_t a : axes) box[static_cast<size_t>(a)] = {0, 1};
+  for (int64_t a : axes) box[a] = {0, 1};
   return ir::reshape(ir::shrink(x, box), ir::without(x->shape, axes));
 }
 
@@ -38,8 +38,8 @@ UOp divided(ir::Graph& g, UOp sum, UOp weight, UOp other) {
   Strides strides = strides_after(divisor, row_major(divisor->src[0]->shape));
   for (size_t i = view.size(); i-- > 0;) strides = strides_after(view[i], strides);
   for (int64_t a : axes) {
-    const Dim& size = weight->shape[static_cast<size_t>(a)];
-    if (strides[static_cast<size_t>(a)] != 0 || (size.symbolic() ? size.var().min() : size.value()) < 1) return {};
+    const Dim& size = weight->shape[a];
+    if (strides[a] != 0 || (size.symbolic() ? size.var().min() : size.value()) < 1) return {};
   }
   UOp made = ir::reduce(ir::Combine::Add, seen(g, base->src[0], view) * other, axes);
   return made / first_of(seen(g, divisor, view), axes);

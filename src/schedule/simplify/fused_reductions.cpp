@@ -23,7 +23,7 @@ constexpr int64_t kMaxCounted = int64_t{1} << 24;
 std::optional<int64_t> length_of(UOp reduce) {
   int64_t length = 1;
   for (int64_t a : reduce->reduction().axes) {
-    const Dim& d = reduce->src[0]->shape[static_cast<size_t>(a)];
+    const Dim& d = reduce->src[0]->shape[a];
     if (d.symbolic() || d == 0) return {};
     length *= d.value();
   }

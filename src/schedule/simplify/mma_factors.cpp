@@ -20,10 +20,10 @@ constexpr int64_t kLongestMma = 8192;    ///< elements of a chain: each step rou
 /// The axis along which steps go: the longest that is a multiple of a step; if there is none, the longest. -1 if all
 /// are shorter than a step.
 int64_t step_axis(const Shape& shape, const ir::Ints& axes, int64_t step) {
-  const auto size = [&](int64_t a) { return shape[static_cast<size_t>(a)].value(); };
+  const auto size = [&](int64_t a) { return shape[a].value(); };
   int64_t best = -1;
   for (int64_t a : axes) {
-    if (shape[static_cast<size_t>(a)].symbolic() || size(a) < step) continue;
+    if (shape[a].symbolic() || size(a) < step) continue;
     const auto whole = [&](int64_t axis) { return size(axis) % step == 0; };
     if (best < 0 || std::pair(whole(a), size(a)) >= std::pair(whole(best), size(best))) best = a;
   }
@@ -35,7 +35,7 @@ int64_t step_axis(const Shape& shape, const ir::Ints& axes, int64_t step) {
 int64_t block_of(const Shape& shape, const ir::Ints& axes, int64_t step) {
   int64_t inside = 1;
   for (size_t i = axes.size(); i-- > 0;) {
-    const Dim& dim = shape[static_cast<size_t>(axes[i])];
+    const Dim& dim = shape[axes[i]];
     if (!dim.symbolic() && inside * dim.value() <= kLongestMma) {
       inside *= dim.value();
       continue;
@@ -73,7 +73,7 @@ void cut_into_parts(MmaFactors& factors, int64_t step) {
       inside *= shape[a].bound();
   }
   const int64_t axis = factors.axes[0];
-  const Dim size = shape[static_cast<size_t>(axis)];
+  const Dim size = shape[axis];
   if (size.symbolic()) return;
   const int64_t parts = parts_of(size.value(), inside, results, factors.axes.size() == 1 ? step : 1);
   if (parts == 1) return;
@@ -131,7 +131,7 @@ std::optional<MmaFactors> mma_factors(const std::vector<UOp>& values, const ir::
   const int64_t along = step_axis(values[0]->shape, axes, step), last = axes.back();
   if (along < 0) return {};
   for (int64_t a : axes)  // blocks end where axes do, whose sizes must be known
-    if (a != axes[0] && values[0]->shape[static_cast<size_t>(a)].symbolic()) return {};
+    if (a != axes[0] && values[0]->shape[a].symbolic()) return {};
   if (along != last) {
     for (UOp& v : made.values) v = move_axis(v, along, last);
     made.axes = {};

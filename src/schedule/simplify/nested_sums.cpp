@@ -44,8 +44,7 @@ UOp moved(UOp x, UOp movement, const std::vector<Dim>& lead) {
     case Op::Flip: return ir::flip(x, shifted(movement->ints(), lead.size()));
     case Op::Window: {
       const ir::WindowAttr& w = movement->get<ir::WindowAttr>();
-      return ir::slide(x, w.axis + static_cast<int64_t>(lead.size()), w.step,
-                       movement->shape[static_cast<size_t>(w.axis)].value());
+      return ir::slide(x, w.axis + static_cast<int64_t>(lead.size()), w.step, movement->shape[w.axis].value());
     }
     default: return {};
   }
@@ -68,8 +67,7 @@ UOp join(UOp outer, UOp source, const std::unordered_set<UOp>& shared) {
   const UOp product = sums ? inner->src[0] : inner;
   if (product->op != Op::Mul || ir::splat_const(product->src[0]) || ir::splat_const(product->src[1])) return {};
   const ir::Ints summed = sums ? inner->reduction().axes : ir::Ints{};
-  std::vector<Dim> lead;
-  for (int64_t a : summed) lead.push_back(product->shape[static_cast<size_t>(a)]);
+  std::vector<Dim> lead = ir::mapped(summed, [&](int64_t a) { return product->shape[a]; });
   ir::Ints order = summed;
   for (int64_t a = 0; a < static_cast<int64_t>(product->rank()); ++a)
     if (!std::ranges::binary_search(summed, a)) order.push_back(a);

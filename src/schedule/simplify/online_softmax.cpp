@@ -42,7 +42,7 @@ std::optional<WeightedSum> match(UOp n) {
     const WeightedSum sum{x, other, rounded->dtype, factor->ints()[0], n->reduction().axes[0]};
     const int64_t along = sum.features, last = static_cast<int64_t>(x->rank()) - 1;
     const auto in_sum = [&](int64_t axis) { return axis + (axis >= along); };  // of x
-    const Dim& features = factor->shape[static_cast<size_t>(along)];
+    const Dim& features = factor->shape[along];
     if (in_sum(last) != sum.keys || weight->src[1]->src[0]->reduction().axes != ir::Ints{last}) return {};
     if (features.symbolic() || features.value() % (2 * ir::kMmaTileColumns) != 0) return {};
     const UOp values = narrow_source(other);
@@ -72,7 +72,7 @@ UOp row_reduction(ir::Graph& g, Combine combine, UOp x) {
 UOp rolled(ir::Graph& g, const WeightedSum& s) {
   const SoftmaxBlocks blocks = softmax_in_blocks(g, s.x);
   const auto rank = static_cast<int64_t>(s.x->rank());
-  const int64_t block = blocks.e->shape[static_cast<size_t>(rank)].value();
+  const int64_t block = blocks.e->shape[rank].value();
   const int64_t keys = blocks.e->shape[static_cast<size_t>(rank) - 1].value() * block;
   const bool whole = s.x->shape[static_cast<size_t>(rank) - 1] == keys;
   const UOp other = whole ? s.other : continued(s.other, s.keys, keys);

@@ -16,7 +16,7 @@ std::optional<PartialProducts> partial_products(const std::vector<UOp>& values, 
                                                 const ir::ReductionTree& tree, const runtime::Target& target) {
   if (!target.cuda() || tree.block == 0 || tree.lanes > 1) return {};
   const Shape& shape = values[0]->shape;
-  const auto size = [&](int64_t axis) { return shape[static_cast<size_t>(axis)]; };
+  const auto size = [&](int64_t axis) { return shape[axis]; };
   const auto summed = [&](int64_t axis) { return ir::contains(axes, axis); };
   int64_t results = 1;
   for (int64_t a = 0; a < static_cast<int64_t>(shape.rank()); ++a) {

@@ -65,7 +65,7 @@ class ScanBlocks {
       results = last;
     }
     // Stored in these axes, as other scans are: along those of its users no loop would be that of a block.
-    const UOp joined = ir::contiguous(all[static_cast<size_t>(attr_.result)]);
+    const UOp joined = ir::contiguous(all[attr_.result]);
     const UOp whole = ir::reshape(joined, ir::replace_axis(given, at_, {filled}));
     return filled == length ? whole : ir::shrink_axis(whole, at_, 0, length);
   }
@@ -115,8 +115,7 @@ class ScanBlocks {
 
   /// The merge of the combine on whole tensors.
   States merged(const States& a, const States& b) const {
-    std::vector<DType> types;
-    for (UOp x : a) types.push_back(x->dtype);
+    std::vector<DType> types = ir::mapped(a, [](UOp x) { return x->dtype; });
     const ir::CombineGraph rule = ir::combine_merge(attr_.combine, types);
     std::unordered_map<UOp, UOp> made;
     for (UOp n : ir::topological(rule.next)) {
@@ -127,14 +126,11 @@ class ScanBlocks {
         UOp number = ir::constant(*a[0]->graph, n->scalar(), n->dtype, a[0]->device);
         made[n] = ir::broadcast_to(number, a[0]->shape);
       } else {
-        ir::Sources src;
-        for (UOp s : n->src) src.push_back(made.at(s));
+        auto src = ir::mapped<ir::Sources>(n->src, [&](UOp s) { return made.at(s); });
         made[n] = a[0]->graph->make({n->op, n->dtype, a[0]->shape, std::move(src), n->attr});
       }
     }
-    States out;
-    for (UOp n : rule.next) out.push_back(made.at(n));
-    return out;
+    return ir::mapped<States>(rule.next, [&](UOp n) { return made.at(n); });
   }
 
   const ir::ReduceAttr& attr_;
@@ -159,7 +155,7 @@ std::vector<int64_t> scan_axes(int64_t length) {
 void cut_scans(PlanGraph& plan) {
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (n->op != Op::Scan || n->reduction().combine == ir::Combine::Dot) return {};
-    const Dim& size = n->shape[static_cast<size_t>(n->reduction().axes[0])];
+    const Dim& size = n->shape[n->reduction().axes[0]];
     const std::vector<int64_t> axes = size.symbolic() ? std::vector<int64_t>() : scan_axes(size.value());
     return axes.empty() ? UOp() : ScanBlocks(n).write(src, axes);
   });

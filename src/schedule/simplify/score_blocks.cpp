@@ -25,14 +25,14 @@ int64_t elements_of_block(int64_t size, int64_t most) {
   return kMinElements < size ? kMinElements : 0;
 }
 
-bool lacks(UOp value, int64_t axis) { return strides_of_view(value)[static_cast<size_t>(axis)] == 0; }
+bool lacks(UOp value, int64_t axis) { return strides_of_view(value)[axis] == 0; }
 
 bool is_score_product(UOp n) {
   if (!is_reduce(n, Combine::Add) || n->dtype != DType::F32) return false;
   if (n->src[0]->op != Op::Mul || n->reduction().axes.size() != 1) return false;
   const UOp a = narrow_source(n->src[0]->src[0]), b = narrow_source(n->src[0]->src[1]);
   const int64_t summed = n->reduction().axes[0], last = static_cast<int64_t>(n->rank()) - 1;
-  const Dim& depth = n->src[0]->shape[static_cast<size_t>(summed)];
+  const Dim& depth = n->src[0]->shape[summed];
   if (!a || !b || a->dtype != b->dtype || last < 1 || depth.symbolic()) return false;
   if (depth.value() < static_cast<int64_t>(ir::mma_step_length(a->dtype)) || depth.value() > kMaxDepth) return false;
   const int64_t keys = last + (last >= summed), queries = last - 1 + (last - 1 >= summed);
@@ -64,16 +64,16 @@ Shape in_blocks(const Shape& shape, int64_t axis, int64_t block) {
 
 UOp continued(UOp n, int64_t axis, int64_t size) {
   Shape shape = n->shape;
-  shape[static_cast<size_t>(axis)] = size;
+  shape[axis] = size;
   if (n->op == Op::Expand && ir::contains(n->ints(), axis)) return ir::expand(n->src[0], shape, n->ints());
   ir::Region box = ir::full_region(n->shape);
   if (!lacks(n, axis)) return ir::pad(n, box, shape);
-  box[static_cast<size_t>(axis)] = {0, 1};
+  box[axis] = {0, 1};
   return ir::expand(ir::reshape(ir::shrink(n, box), ir::without(n->shape, {axis})), shape, {axis});
 }
 
 UOp ScoresOfFactors::leaf(UOp n, int64_t axis) const {
-  const UOp all = n->shape[static_cast<size_t>(axis)] == size_ ? n : continued(n, axis, size_);
+  const UOp all = n->shape[axis] == size_ ? n : continued(n, axis, size_);
   return block_ ? ir::reshape(all, in_blocks(all->shape, axis, block_)) : all;
 }
 
@@ -86,8 +86,7 @@ UOp ScoresOfFactors::made(UOp x) {
       const UOp factors = leaf(n->src[0]->src[0], axis) * leaf(n->src[0]->src[1], axis);
       known[n] = ir::reduce(Combine::Add, factors, {summed + (block_ && summed > axis)});
     } else if (ir::is_alu(n->op)) {
-      std::vector<UOp> src;
-      for (UOp from : n->src) src.push_back(known.at(from));
+      std::vector<UOp> src = ir::mapped(n->src, [&](UOp from) { return known.at(from); });
       const Shape shape = src[0]->shape;
       known[n] = graph_.make({n->op, n->dtype, shape, src, n->attr, n->device});
     } else {
@@ -100,7 +99,7 @@ UOp ScoresOfFactors::made(UOp x) {
 UOp ScoresOfFactors::made_of_scores(UOp x) {
   const UOp longer = made(x);
   Shape shape = x->shape;
-  shape[static_cast<size_t>(axis_)] = size_;
+  shape[axis_] = size_;
   const UOp exists = ir::reshape(ir::pad(ir::true_like(x), ir::full_region(x->shape), shape), longer->shape);
   return ir::where(exists, longer, ir::like(longer, -std::numeric_limits<double>::infinity()));
 }

@@ -1,6 +1,5 @@
 // A product of few rows spends a tenth of its time on packing the matrix that they meet. The steps of a recurrent
 // network all meet the same one.
-#include <algorithm>
 #include <optional>
 #include <unordered_map>
 

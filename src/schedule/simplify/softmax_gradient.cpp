@@ -67,7 +67,7 @@ bool is_zero(UOp n) {
 UOp without_axis(UOp n, int64_t axis) {
   if (n->op == Op::Expand && n->ints() == ir::Ints{axis}) return n->src[0];
   ir::Region box = ir::full_region(n->shape);
-  box[static_cast<size_t>(axis)] = {0, 1};
+  box[axis] = {0, 1};
   return ir::reshape(ir::shrink(n, box), ir::without(n->shape, {axis}));
 }
 
@@ -88,8 +88,8 @@ class GradientOfSum {
     const bool of_keys = axis == in_sum(last);
     if (!of_keys && axis != in_sum(last - 1)) return {};
     if (!lacks(other, in_sum(of_keys ? last - 1 : last)) || lacks(other, axis) || lacks(other, along)) return {};
-    const Dim &features = factor->shape[static_cast<size_t>(along)], &summed = factor->shape[static_cast<size_t>(axis)],
-              &rows = value->shape[static_cast<size_t>(of_keys ? last - 1 : last)];
+    const Dim &features = factor->shape[along], &summed = factor->shape[axis],
+              &rows = value->shape[of_keys ? last - 1 : last];
     if (features.symbolic() || summed.symbolic() || rows.symbolic() || summed.value() > kMaxSummed) return {};
     if (features.value() % (2 * ir::kMmaTileColumns) != 0 || features.value() > kMaxPairedFeatures) return {};
     const int64_t block = elements_of_block(summed.value(), of_keys ? kMaxKeysAtOnce : kMaxQueriesAtOnce);
@@ -190,8 +190,7 @@ class GradientOfSum {
     const auto last = static_cast<int64_t>(x->rank()) - 1;
     if (!has_softmax_blocks(x) || weight->src[1]->ints() != ir::Ints{last}) return false;
     for (UOp n : ir::topological(std::span<const UOp>(&x, 1), [](UOp n) { return ir::is_alu(n->op); }))
-      if (n->op == Op::Reduce &&
-          n->src[0]->shape[static_cast<size_t>(n->reduction().axes[0])].value() > kMaxPairedFeatures)
+      if (n->op == Op::Reduce && n->src[0]->shape[n->reduction().axes[0]].value() > kMaxPairedFeatures)
         return false;  // a sum of its factor would not fit
     scores_ = x;
     const SoftmaxBlocks blocks = softmax_in_blocks(g_, x);
@@ -231,18 +230,18 @@ class GradientOfSum {
   static UOp of_rows(UOp tiles, int64_t axis, const Dim& rows) {
     Shape each = in_blocks(tiles->shape, axis, 1), all = tiles->shape;
     each[static_cast<size_t>(axis) + 1] = kRowsTogether;
-    all[static_cast<size_t>(axis)] = tiles->shape[static_cast<size_t>(axis)].value() * kRowsTogether;
+    all[axis] = tiles->shape[axis].value() * kRowsTogether;
     const UOp made = ir::reshape(ir::expand(tiles, each, {axis + 1}), all);
     ir::Region box = ir::full_region(all);
-    box[static_cast<size_t>(axis)] = {0, rows.value()};
-    return all[static_cast<size_t>(axis)] == rows ? made : ir::shrink(made, box);
+    box[axis] = {0, rows.value()};
+    return all[axis] == rows ? made : ir::shrink(made, box);
   }
 
   /// The value in blocks along an axis. Weights of keys that do not exist are 0 but in rows without any key, which are
   /// NaN.
   UOp cut(UOp value, int64_t axis, int64_t size, int64_t block) {
     ScoresOfFactors scores(g_, axis, size, block);
-    if (!(bounded_->shape[static_cast<size_t>(axis)] == size)) scores.known[bounded_] = scores.made_of_scores(bounded_);
+    if (!(bounded_->shape[axis] == size)) scores.known[bounded_] = scores.made_of_scores(bounded_);
     return scores.made(value);
   }
 

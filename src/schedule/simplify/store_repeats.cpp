@@ -53,8 +53,7 @@ UOp over_stored(UOp factor) {
 void store_repeats(PlanGraph& plan) {
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (!is_reduce(n, ir::Combine::Add) || src[0]->op != Op::Mul) return {};
-    std::vector<UOp> factors;
-    for (UOp factor : src[0]->src) factors.push_back(over_stored(factor));
+    std::vector<UOp> factors = ir::mapped(src[0]->src, [&](UOp factor) { return over_stored(factor); });
     if (std::equal(factors.begin(), factors.end(), src[0]->src.begin())) return {};
     return ir::with_sources(*plan.graph, n, {ir::with_sources(*plan.graph, src[0], factors)});
   });

@@ -68,7 +68,7 @@ Strides strides_after(UOp n, const Strides& in) {
     case Op::Reshape: return reshaped(in, n->src[0]->shape, n->shape);
     case Op::Permute: {
       Strides out(n->rank());
-      for (size_t i = 0; i < out.size(); ++i) out[i] = in[static_cast<size_t>(n->ints()[i])];
+      for (size_t i = 0; i < out.size(); ++i) out[i] = in[n->ints()[i]];
       return out;
     }
     case Op::Expand: return ir::with_axes(in, n->ints(), [](int64_t) { return 0; });
@@ -82,7 +82,7 @@ Strides strides_after(UOp n, const Strides& in) {
     case Op::Flip: {
       Strides out = in;
       for (int64_t a : n->ints())
-        if (out[static_cast<size_t>(a)] != 0) out[static_cast<size_t>(a)] = kNoStride;
+        if (out[a] != 0) out[a] = kNoStride;
       return out;
     }
     case Op::Window: {

@@ -10,8 +10,6 @@
 
 namespace sinter::tensor {
 
-using ir::Ints;
-
 int64_t axis_of(UOp x, int64_t axis) {
   const int64_t rank = static_cast<int64_t>(x->rank());
   if (axis < -rank || axis >= rank) {
@@ -23,8 +21,7 @@ int64_t axis_of(UOp x, int64_t axis) {
 
 Ints axes_of(UOp x, const Axes& axes) {
   if (axes.all()) return ir::all_axes(x->rank());
-  Ints list;
-  for (int64_t a : axes.list()) list.push_back(axis_of(x, a));
+  auto list = mapped<Ints>(axes.list(), [&](int64_t a) { return axis_of(x, a); });
   std::ranges::sort(list);
   if (auto twice = std::adjacent_find(list.begin(), list.end()); twice != list.end())
     usage_error("axis {} of {} is given twice; name each axis once", *twice, describe(x));
@@ -32,7 +29,7 @@ Ints axes_of(UOp x, const Axes& axes) {
 }
 
 int64_t fixed_size(UOp x, int64_t axis, const char* what, const char* instead) {
-  const Dim& size = x->shape[static_cast<size_t>(axis)];
+  const Dim& size = x->shape[axis];
   if (size.symbolic())
     usage_error(
         "axis {} of {} has the symbolic size {} and cannot be {}; take a fixed size there: make the tensor "
@@ -52,44 +49,43 @@ int64_t range_length(int64_t begin, int64_t end, int64_t step) {
 }
 
 UOp size_node(const Dim& size, DType dtype, Device device) {
-  ir::Graph& g = ir::TensorGraph::get();
-  return size.symbolic() ? ir::cast(ir::bound_size(g, size, device), dtype)
-                         : ir::constant(g, dtype, size.value(), device);
+  Graph& g = TensorGraph::get();
+  return size.symbolic() ? cast(bound_size(g, size, device), dtype) : ir::constant(g, dtype, size.value(), device);
 }
 
 UOp count_of(UOp x, const Ints& axes, DType dtype) {
   int64_t fixed = 1;
   UOp product;
   for (int64_t a : axes) {
-    const Dim& d = x->shape[static_cast<size_t>(a)];
+    const Dim& d = x->shape[a];
     if (!d.symbolic())
       fixed *= d.value();
     else
       product = product ? product * size_node(d, dtype, x->device) : size_node(d, dtype, x->device);
   }
-  UOp constant = ir::constant(ir::TensorGraph::get(), dtype, fixed, x->device);
+  UOp constant = ir::constant(TensorGraph::get(), dtype, fixed, x->device);
   return !product ? constant : fixed == 1 ? product : product * constant;
 }
 
 UOp position(const Shape& shape, int64_t axis, Device device) {
-  return ir::axis_iota(ir::TensorGraph::get(), shape, axis, device);
+  return axis_iota(TensorGraph::get(), shape, axis, device);
 }
 
 UOp flat_position(const Shape& shape, Device device) {
-  ir::Graph& g = ir::TensorGraph::get();
-  if (!shape.symbolic()) return ir::reshape(ir::arange(g, shape.numel(), device), shape);
+  Graph& g = TensorGraph::get();
+  if (!shape.symbolic()) return reshape(arange(g, shape.numel(), device), shape);
   UOp flat;
   for (size_t a = 0; a < shape.rank(); ++a) {
     UOp here = position(shape, static_cast<int64_t>(a), device);
-    flat = flat ? flat * ir::broadcast_to(size_node(shape[a], DType::I64, device), shape) + here : here;
+    flat = flat ? flat * broadcast_to(size_node(shape[a], DType::I64, device), shape) + here : here;
   }
   return flat;
 }
 
-UOp drop_axes(UOp x, const Ints& axes) { return ir::reshape(x, ir::without(x->shape, axes)); }
+UOp drop_axes(UOp x, const Ints& axes) { return reshape(x, without(x->shape, axes)); }
 
 UOp insert_axes(UOp x, const Ints& axes) {
-  return ir::reshape(x, Shape(ir::with_axes(x->shape.dims(), axes, [](int64_t) { return Dim(1); })));
+  return reshape(x, Shape(with_axes(x->shape.dims(), axes, [](int64_t) { return Dim(1); })));
 }
 UOp insert_axis(UOp x, int64_t axis) { return insert_axes(x, {axis}); }
 
@@ -97,23 +93,23 @@ UOp move_axis(UOp x, int64_t from, int64_t to) {
   Ints order = ir::all_axes(x->rank());
   order.erase(order.begin() + from);
   order.insert(order.begin() + to, from);
-  return ir::permute(x, order);
+  return permute(x, order);
 }
 
 UOp shrink_axis(UOp x, int64_t axis, int64_t begin, const Dim& end) {
-  ir::Region box = ir::full_region(x->shape);
-  if (!(begin == 0 && x->shape[static_cast<size_t>(axis)] == end)) box[static_cast<size_t>(axis)] = {begin, end};
-  return ir::shrink(x, box);
+  Region box = full_region(x->shape);
+  if (!(begin == 0 && x->shape[axis] == end)) box[axis] = {begin, end};
+  return shrink(x, box);
 }
 
 UOp pad_axis(UOp x, int64_t axis, int64_t before, int64_t size) {
-  ir::Region box = ir::full_region(x->shape);
+  Region box = full_region(x->shape);
   Shape shape = x->shape;
   const size_t a = static_cast<size_t>(axis);
   if (before == 0 && shape[a] == size) return x;
   box[a] = {before, before + shape[a].value()};
   shape[a] = size;
-  return ir::pad(x, box, shape);
+  return pad(x, box, shape);
 }
 
 }  // namespace sinter::tensor

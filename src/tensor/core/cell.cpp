@@ -24,11 +24,11 @@ inline namespace v0 {
 
 using namespace tensor;
 
-CallScope::CallScope(std::string_view name, Loc where) { ir::enter_call(name, where); }
-CallScope::~CallScope() { ir::leave_call(); }
+CallScope::CallScope(std::string_view name, Loc where) { enter_call(name, where); }
+CallScope::~CallScope() { leave_call(); }
 
 Cell::~Cell() {
-  const ir::GraphScope scope;
+  const GraphScope scope;
   --origin.tensors;
   if (leaf_id) unregister_leaf(*this);
   node = {};
@@ -55,9 +55,9 @@ namespace tensor {
 
 void register_leaf(const std::shared_ptr<Cell>& cell) { leaves()[cell->leaf_id] = cell; }
 void unregister_leaf(Cell& cell) {
-  ir::GraphScope scope;
+  GraphScope scope;
   leaves().erase(cell.leaf_id);
-  ir::forget_leaf_hooks(cell.leaf_id);
+  forget_leaf_hooks(cell.leaf_id);
   cell.leaf_id = 0;
 }
 std::shared_ptr<Cell> cell_of_leaf(uint64_t id) {
@@ -65,16 +65,16 @@ std::shared_ptr<Cell> cell_of_leaf(uint64_t id) {
   return found == leaves().end() ? nullptr : found->second.lock();
 }
 
-std::vector<ir::UOp> pending_leaves() {
+std::vector<UOp> pending_leaves() {
   std::vector<std::shared_ptr<Cell>> cells;  // one may end here, which changes the map
   for (const auto& [id, weak] : leaves())
     if (std::shared_ptr<Cell> cell = weak.lock()) cells.push_back(std::move(cell));
   std::erase_if(cells, [](const std::shared_ptr<Cell>& cell) { return cell->node->storage() != nullptr; });
   std::ranges::sort(cells, {}, &Cell::number);
-  std::vector<ir::UOp> pending;
+  std::vector<UOp> pending;
   for (const std::shared_ptr<Cell>& cell : cells) {
     pending.push_back(cell->node.get());
-    ir::TensorGraph::get().hold_in_scope(pending.back());  // its cell may end here
+    TensorGraph::get().hold_in_scope(pending.back());  // its cell may end here
   }
   return pending;
 }
@@ -84,19 +84,19 @@ void usage_error(const std::string& message) {
   throw UsageError(caller ? fmt::format("{}: {}", caller->name, message) : message, caller ? caller->where : Loc());
 }
 
-ir::UOp launch_argument(ir::Scalar value, DType dtype, Device device) {
-  ir::TensorGraph& g = ir::TensorGraph::get();
-  return g.make({ir::Op::Num, dtype, {}, {}, value, device});
+UOp launch_argument(Scalar value, DType dtype, Device device) {
+  TensorGraph& g = TensorGraph::get();
+  return g.make({Op::Num, dtype, {}, {}, value, device});
 }
 
-Tensor wrap(ir::UOp node) {
+Tensor wrap(UOp node) {
   auto cell = std::make_shared<Cell>(node);
   kHooks.on_value(cell);
   if (Observer* observer = Observer::current()) observer->on_make(cell);
   return Tensor(std::move(cell));
 }
 
-ir::UOp node_of(const std::shared_ptr<Cell>& cell) {
+UOp node_of(const std::shared_ptr<Cell>& cell) {
   if (!cell) usage_error("the tensor is an empty handle; assign a value to it first");
   if (Observer* observer = Observer::current()) observer->on_use(cell);
   return cell->node.get();

@@ -38,7 +38,7 @@ struct Cell {
 
 namespace tensor {
 
-using ir::UOp;
+using namespace ir;
 
 /// A new handle to a new cell. Inside a GraphScope.
 Tensor wrap(ir::UOp node);

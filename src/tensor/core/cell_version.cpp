@@ -31,13 +31,13 @@ AssignedCells& assigned_cells() {
 
 }  // namespace
 
-UOp next_version(const Cell& cell, UOp value, const std::optional<ir::Region>& box) {
-  ir::TensorGraph& g = ir::TensorGraph::get();
+UOp next_version(const Cell& cell, UOp value, const std::optional<Region>& box) {
+  TensorGraph& g = TensorGraph::get();
   UOp old = cell.node.get();
-  UOp n = box ? g.make({ir::Op::After, old->dtype, old->shape, {old, value}, *box})
-              : g.make({ir::Op::After, value->dtype, old->shape, {value}});
+  UOp n = box ? g.make({Op::After, old->dtype, old->shape, {old, value}, *box})
+              : g.make({Op::After, value->dtype, old->shape, {value}});
   g.set_origin(n, *old->state.origin);
-  ir::Storage* home = old->storage() ? old->storage() : old->state.home;
+  Storage* home = old->storage() ? old->storage() : old->state.home;
   if (home && home->device() == n->device && old->dtype == n->dtype) g.set_home(n, home);
   if (cell.leaf_id) {
     n->state.requires_grad = n->state.leaf = true;
@@ -47,7 +47,7 @@ UOp next_version(const Cell& cell, UOp value, const std::optional<ir::Region>& b
 }
 
 void install(const std::shared_ptr<Cell>& cell, UOp version) {
-  cell->node = ir::NodeRef(version);
+  cell->node = NodeRef(version);
   kHooks.on_value(cell);
   if (Observer* observer = Observer::current()) observer->on_assign(cell);
   AssignedCells& r = assigned_cells();
@@ -58,14 +58,14 @@ void install(const std::shared_ptr<Cell>& cell, UOp version) {
 
 void move_to_device(const std::shared_ptr<Cell>& cell, Device device) {
   const no_grad off;
-  install(cell, next_version(*cell, ir::copy(ir::detach(cell->node.get()), device)));
-  if (cell->grad) cell->grad->node = ir::NodeRef(ir::copy(cell->grad->node.get(), device));
+  install(cell, next_version(*cell, copy(detach(cell->node.get()), device)));
+  if (cell->grad) cell->grad->node = NodeRef(copy(cell->grad->node.get(), device));
 }
 
 void convert_dtype(const std::shared_ptr<Cell>& cell, DType dtype) {
   const no_grad off;
-  install(cell, next_version(*cell, ir::cast(ir::detach(cell->node.get()), dtype)));
-  if (cell->grad) cell->grad->node = ir::NodeRef(ir::cast(cell->grad->node.get(), dtype));
+  install(cell, next_version(*cell, cast(detach(cell->node.get()), dtype)));
+  if (cell->grad) cell->grad->node = NodeRef(cast(cell->grad->node.get(), dtype));
 }
 
 void forget_stored_versions() {

@@ -28,7 +28,7 @@ bool fits(DType dtype, const Arg& a) {
   }
   if (a.kind() == Arg::Kind::Unsigned) return dtype == DType::U64;
   if (dtype == DType::U64) return a.integer() >= 0;
-  return ir::Scalar::of(dtype, a.integer()).as_int() == a.integer();
+  return Scalar::of(dtype, a.integer()).as_int() == a.integer();
 }
 
 /// The range of an integer dtype.
@@ -42,7 +42,7 @@ std::string range_of(DType dtype) {
 
 int kind_of(DType dtype) { return is_bool(dtype) ? 0 : is_float(dtype) ? 2 : 1; }
 
-std::string describe(ir::UOp x) { return ir::type_and_shape(x); }
+std::string describe(UOp x) { return type_and_shape(x); }
 
 std::string describe(const Arg& a) {
   switch (a.kind()) {
@@ -90,14 +90,14 @@ DType common_float_type(Args args) {
   DType t = common_type(args);
   return is_float(t) ? t : DType::F32;
 }
-void as_factors(ir::UOp& x, ir::UOp& y) {
-  x = ir::to_compute_type(x), y = ir::to_compute_type(y);
-  if (!ir::allows_tf32() || x->dtype != DType::F32 || y->dtype != DType::F32) return;
-  const ir::UOp a = ir::widened_source(ir::below_movements(x)), b = ir::widened_source(ir::below_movements(y));
+void as_factors(UOp& x, UOp& y) {
+  x = to_compute_type(x), y = to_compute_type(y);
+  if (!allows_tf32() || x->dtype != DType::F32 || y->dtype != DType::F32) return;
+  const UOp a = widened_source(below_movements(x)), b = widened_source(below_movements(y));
   if (a && b && a->dtype == b->dtype) return;
-  x = ir::tf32(x), y = ir::tf32(y);
+  x = tf32(x), y = tf32(y);
 }
-ir::UOp float_operand(const Arg& x, DType dtype) {
+UOp float_operand(const Arg& x, DType dtype) {
   if (dtype == DType::Void) return operand(x, common_float_type({&x}));
   check_usable(dtype);
   if (!is_float(dtype))
@@ -155,45 +155,44 @@ Shape common_shape(const Shape& a, const Shape& b) {
   return common;
 }
 
-ir::Scalar number_of(const Arg& a, DType dtype) {
+Scalar number_of(const Arg& a, DType dtype) {
   if (a.is_tensor()) usage_error("needs a plain number here, which {} is not", describe(a));
   if (!fits(dtype, a))
     usage_error("{} does not fit {}, which holds {}{}; {}", describe(a), name_of(dtype),
                 a.kind() == Arg::Kind::Float ? "whole numbers from " : "", range_of(dtype),
                 a.kind() == Arg::Kind::Float ? "round it, or choose a float type"
                                              : "choose a dtype that holds it, to(int64) converts a tensor");
-  if (a.kind() == Arg::Kind::Float) return ir::Scalar::of(dtype, a.real());
-  return a.kind() == Arg::Kind::Unsigned ? ir::Scalar::of(dtype, a.natural()) : ir::Scalar::of(dtype, a.integer());
+  if (a.kind() == Arg::Kind::Float) return Scalar::of(dtype, a.real());
+  return a.kind() == Arg::Kind::Unsigned ? Scalar::of(dtype, a.natural()) : Scalar::of(dtype, a.integer());
 }
 
-ir::UOp operand(const Arg& a, DType dtype) {
-  if (a.is_tensor()) return ir::cast(node_of(a.cell()), dtype);
-  return ir::constant(ir::TensorGraph::get(), number_of(a, dtype), dtype, default_device());
+UOp operand(const Arg& a, DType dtype) {
+  if (a.is_tensor()) return cast(node_of(a.cell()), dtype);
+  return constant(TensorGraph::get(), number_of(a, dtype), dtype, default_device());
 }
-ir::UOp operand(const Arg& a) { return operand(a, type_of(a)); }
+UOp operand(const Arg& a) { return operand(a, type_of(a)); }
 
-void broadcast(std::span<ir::UOp> nodes) {
+void broadcast(std::span<UOp> nodes) {
   unify_devices(nodes);
   const std::span others = nodes.subspan(1);
-  if (std::ranges::all_of(others, [&](ir::UOp n) { return n->shape == nodes[0]->shape; })) return;
+  if (std::ranges::all_of(others, [&](UOp n) { return n->shape == nodes[0]->shape; })) return;
   Shape shape = nodes[0]->shape;
-  for (ir::UOp n : others) shape = common_shape(shape, n->shape);
-  for (ir::UOp& n : nodes) n = ir::broadcast_to(n, shape);
+  for (UOp n : others) shape = common_shape(shape, n->shape);
+  for (UOp& n : nodes) n = broadcast_to(n, shape);
 }
 
-ir::Sources operands(Args args, DType dtype) {
-  ir::Sources nodes;
-  for (const Arg* a : args) nodes.push_back(operand(*a, dtype));
+Sources operands(Args args, DType dtype) {
+  auto nodes = mapped<Sources>(args, [&](const Arg* a) { return operand(*a, dtype); });
   broadcast(nodes);
   return nodes;
 }
 
-ir::UOp broadcast_to_part(ir::UOp value, ir::UOp target, const Shape& part) {
-  const ir::UOp v = on_device(value, target->device, target->shape);
+UOp broadcast_to_part(UOp value, UOp target, const Shape& part) {
+  const UOp v = on_device(value, target->device, target->shape);
   if (v->rank() > part.rank() || common_shape(v->shape, part) != part)
     usage_error("a value of shape {} does not broadcast to the shape {} that is assigned; reshape or reduce it first",
                 to_string(v->shape), to_string(part));
-  return ir::broadcast_to(v, part);
+  return broadcast_to(v, part);
 }
 
 void require_type(bool allowed, const Arg& x, std::string_view what) {

@@ -19,8 +19,8 @@ namespace {
 /// A number in the program, without memory: it can be on any device.
 bool is_number(UOp x) {
   if (x->rank()) return false;
-  while (!x->storage() && x->op == ir::Op::Cast) x = x->src[0];
-  return !x->storage() && (x->op == ir::Op::Const || x->op == ir::Op::Num || x->op == ir::Op::Var);
+  while (!x->storage() && x->op == Op::Cast) x = x->src[0];
+  return !x->storage() && (x->op == Op::Const || x->op == Op::Num || x->op == Op::Var);
 }
 
 std::string moving_to(Device device) {
@@ -36,10 +36,9 @@ void check_device(Device device) {
 UOp on_device(UOp x, Device device, const Shape& beside) {
   if (x->device == device) return x;
   if (!is_number(x))
-    usage_error("{} is on {} and meets a tensor of shape {} on {}; move one of them, with {} or {}",
-                ir::type_and_shape(x), to_string(x->device), to_string(beside), to_string(device), moving_to(device),
-                moving_to(x->device));
-  return ir::copy(x, device);
+    usage_error("{} is on {} and meets a tensor of shape {} on {}; move one of them, with {} or {}", type_and_shape(x),
+                to_string(x->device), to_string(beside), to_string(device), moving_to(device), moving_to(x->device));
+  return copy(x, device);
 }
 
 void unify_devices(UOp& a, UOp& b) {

@@ -11,8 +11,8 @@ namespace {
 thread_local int own = 0;
 
 /// Guarded by the graph's mutex; never destroyed (SEMANTICS V7).
-std::unordered_set<const ir::NodeOrigin*>& sites() {
-  static auto* all = new std::unordered_set<const ir::NodeOrigin*>;
+std::unordered_set<const NodeOrigin*>& sites() {
+  static auto* all = new std::unordered_set<const NodeOrigin*>;
   return *all;
 }
 
@@ -22,8 +22,8 @@ OwnSizes::OwnSizes() { ++own; }
 OwnSizes::~OwnSizes() { --own; }
 bool sizes_are_own() { return own > 0; }
 
-void mark_sized_by_data(const ir::NodeOrigin& site) { sites().insert(&site); }
-bool sized_by_data(const ir::NodeOrigin& site) { return sites().contains(&site); }
+void mark_sized_by_data(const NodeOrigin& site) { sites().insert(&site); }
+bool sized_by_data(const NodeOrigin& site) { return sites().contains(&site); }
 void refuse_size_by_data(std::string_view size, std::string_view instead) {
   if (const Observer* observer = Observer::current())
     usage_error("{} depends on the data, and {}; use {}", size, observer->one_program(), instead);

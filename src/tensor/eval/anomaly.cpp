@@ -31,11 +31,7 @@ using ir::Op;
 using ir::UOp;
 using runtime::Array;
 
-std::vector<int64_t> sizes_of(UOp n) {
-  std::vector<int64_t> out;
-  for (const Dim& d : n->shape) out.push_back(d.value());
-  return out;
-}
+std::vector<int64_t> sizes_of(UOp n) { return ir::mapped(n->shape, &Dim::value); }
 std::vector<int64_t> unravel(int64_t element, const std::vector<int64_t>& sizes) {
   std::vector<int64_t> index(sizes.size());
   for (size_t i = sizes.size(); i-- > 0;) {
@@ -57,7 +53,7 @@ bool move_down(UOp n, std::vector<int64_t>& index) {
   switch (n->op) {
     case Op::Reshape: at = unravel(ravel_of(index, sizes_of(n)), from); break;
     case Op::Permute:
-      for (size_t i = 0; i < index.size(); ++i) at[static_cast<size_t>(n->ints()[i])] = index[i];
+      for (size_t i = 0; i < index.size(); ++i) at[n->ints()[i]] = index[i];
       break;
     case Op::Expand: {
       at.clear();
@@ -73,8 +69,7 @@ bool move_down(UOp n, std::vector<int64_t>& index) {
       break;
     case Op::Flip:
       at = index;
-      for (int64_t a : n->ints())
-        at[static_cast<size_t>(a)] = from[static_cast<size_t>(a)] - 1 - at[static_cast<size_t>(a)];
+      for (int64_t a : n->ints()) at[a] = from[a] - 1 - at[a];
       break;
     case Op::Window: {
       at = index;
@@ -176,7 +171,7 @@ class OriginOfElement {
     };
     switch (n->op) {
       case Op::Where: return f({n->src[values_.at({n->src[0], e.index}) != 0 ? 1 : 2], e.index});
-      case Op::Custom: return f({n->src[static_cast<size_t>(n->integer())], e.index});
+      case Op::Custom: return f({n->src[n->integer()], e.index});
       case Op::Barrier: return f({n->src[0], e.index});
       case Op::After: return f(written(e));
       case Op::Reduce:
@@ -278,9 +273,7 @@ struct AnomalySearch::Copy {
     return Array::read(n->dtype, sizes_of(n), static_cast<const runtime::Buffer&>(*n->storage()));
   }
   std::vector<Array> memory() const {
-    std::vector<Array> out;
-    for (const Source& s : sources) out.push_back(s.before ? *s.before : read(s.node.get()));
-    return out;
+    return ir::mapped(sources, [&](const Source& s) { return s.before ? *s.before : read(s.node.get()); });
   }
 };
 
@@ -288,7 +281,7 @@ AnomalySearch::AnomalySearch(const plan::PlanInstance& instance) : copy_(std::ma
   const plan::CanonicalProgram& plan = instance.program;
   // Not what handles of temporaries hold: the branch of a where(), perhaps.
   std::vector<uint8_t> result(plan.positions.size());
-  for (int32_t root : plan.roots) result[static_cast<size_t>(root)] = 1;
+  for (int32_t root : plan.roots) result[root] = 1;
   std::set<const ir::Node*> losses;
   for (UOp n : plan.nodes)
     if (n->state.loss) losses.insert(n->state.loss);
@@ -301,7 +294,7 @@ AnomalySearch::AnomalySearch(const plan::PlanInstance& instance) : copy_(std::ma
   std::ranges::sort(stored, [](UOp a, UOp b) { return a->id < b->id; });
   const auto overwritten = [&](UOp n) {
     return std::ranges::any_of(instance.entry->targets, [&](const plan::StoreTarget& t) {
-      return t.home >= 0 && plan.storages[static_cast<size_t>(t.home)].storage == n->storage();
+      return t.home >= 0 && plan.storages[t.home].storage == n->storage();
     });
   };
   std::unordered_map<const ir::Node*, UOp> copies;
@@ -312,8 +305,7 @@ AnomalySearch::AnomalySearch(const plan::PlanInstance& instance) : copy_(std::ma
           {Op::Param, n->dtype, n->shape, {}, static_cast<int64_t>(copy_->sources.size()), n->device});
       copy_->sources.push_back({ir::NodeRef(n), overwritten(n) ? std::optional(Copy::read(n)) : std::nullopt});
     } else {
-      ir::Sources src;
-      for (UOp s : n->src) src.push_back(copies.at(s.get()));
+      auto src = ir::mapped<ir::Sources>(n->src, [&](UOp s) { return copies.at(s.get()); });
       made = copy_->graph.make({n->op, n->dtype, n->shape, std::move(src), n->attr, n->device});
     }
     copy_->origins.emplace(made.get(), n->state.origin);

@@ -52,17 +52,17 @@ std::vector<UOp> unread_roots(const plan::CanonicalProgram& walk) {
     if (!s.constant()) read[s.position()] = 1;
   std::vector<UOp> out;
   for (const int32_t root : walk.roots)
-    if (!read[static_cast<size_t>(root)]) out.push_back(walk.positions[static_cast<size_t>(root)].node);
+    if (!read[root]) out.push_back(walk.positions[root].node);
   return out;
 }
 
 }  // namespace
 
 void set_pending_limit(size_t nodes) {
-  const ir::GraphScope scope;
+  const GraphScope scope;
   PendingTracker& p = PendingTracker::get();
   p.limit = nodes;
-  p.check_at = ir::TensorGraph::get().live_nodes() + nodes;
+  p.check_at = TensorGraph::get().live_nodes() + nodes;
   p.patience = 0;
 }
 
@@ -77,7 +77,7 @@ namespace {
 /// Realizes the unread values of the ring, if that frees enough. `many`: the node count asks for it, and not the
 /// memory.
 void realize_unread(bool many, const runtime::MemoryUsage& usage) {
-  ir::TensorGraph& g = ir::TensorGraph::get();
+  TensorGraph& g = TensorGraph::get();
   PendingTracker& p = PendingTracker::get();
   g.release_pool();
   const size_t nodes = g.live_nodes();
@@ -112,7 +112,7 @@ void realize_unread(bool many, const runtime::MemoryUsage& usage) {
 }  // namespace
 
 void auto_realize() {
-  const ir::TensorGraph& g = ir::TensorGraph::get();
+  const TensorGraph& g = TensorGraph::get();
   PendingTracker& p = PendingTracker::get();
   // Memory fills by allocations only, and most calls follow none. Once a look found no gain, releases count too.
   const uint64_t allocations = runtime::counters().allocations.load(std::memory_order_relaxed);

@@ -11,7 +11,6 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::TensorGraph;
 
 /// A leaf that a backward() reaches, and the cell that accumulates its gradient.
 struct ReachedLeaf {
@@ -79,7 +78,7 @@ void accumulate_grad(const ReachedLeaf& r, UOp g, UOp loss) {
     cell.grad->node = ir::NodeRef(next_version(*cell.grad, cell.grad->node.get() + g));
   } else {
     TensorGraph& graph = TensorGraph::get();
-    cell.grad = wrap(graph.make({ir::Op::After, g->dtype, g->shape, {g}})).cell();
+    cell.grad = wrap(graph.make({Op::After, g->dtype, g->shape, {g}})).cell();
     cell.grad_taker.clear();
   }
   TensorGraph::get().set_loss(cell.grad->node.get(), loss);
@@ -119,10 +118,10 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
     usage_error("{} has no gradient: only floats have; convert it with .to(float32)", describe(n));
   TensorGraph& graph = TensorGraph::get();
   const uint64_t id = graph.next_unique_id();
-  UOp leaf = graph.make({ir::Op::Leaf, n->dtype, n->shape, {n}});
+  UOp leaf = graph.make({Op::Leaf, n->dtype, n->shape, {n}});
   leaf->state.requires_grad = leaf->state.leaf = true;
   leaf->state.leaf_id = id;
-  if (ir::Storage* storage = n->storage()) {
+  if (Storage* storage = n->storage()) {
     graph.attach_storage(leaf, storage);
     graph.on_stored(leaf);
   }
@@ -161,11 +160,10 @@ void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
       gradient_nodes = autodiff::gradient_nodes(loss);
       reached = reached_leaves(gradient_nodes);
     }
-    std::vector<UOp> xs;
-    for (const ReachedLeaf& r : reached) xs.push_back(r.leaf);
+    std::vector<UOp> xs = mapped(reached, &ReachedLeaf::leaf);
     {
       const no_grad off;
-      const std::vector<UOp> grads = autodiff::gradient(loss, factor.get() ? factor.get() : ir::like(loss, 1.0), xs);
+      const std::vector<UOp> grads = autodiff::gradient(loss, factor.get() ? factor.get() : like(loss, 1.0), xs);
       for (size_t i = 0; i < reached.size(); ++i) accumulate_grad(reached[i], grads[i], loss);
     }
     if (!keep_graph) consume(gradient_nodes);
@@ -180,7 +178,7 @@ std::string why_no_gradient(const Cell& cell) {
   if (cell.leaf_id) return "backward() has not reached this tensor; call it on a loss that is computed from it";
   if (!n->state.requires_grad)
     return fmt::format("{} does not require grad; call requires_grad() on it before it is used", describe(n));
-  const ir::NodeOrigin& o = cell.origin;
+  const NodeOrigin& o = cell.origin;
   const std::string made = o.call.empty() ? "" : fmt::format("the result of {} at {}:{} and ", o.call, o.file, o.line);
   return fmt::format(
       "{} is {}no leaf, and only leaves keep theirs; call requires_grad() on what that call gives, not "
@@ -235,19 +233,18 @@ std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const 
     usage_error("the value has shape {}; give a seed of that shape, or reduce it with sum() or mean() first",
                 to_string(root->shape));
   } else {
-    s = ir::like(root, 1.0);
+    s = like(root, 1.0);
   }
   if (xs.empty()) return {};
-  std::vector<UOp> nodes;
-  for (const Tensor& x : xs) nodes.push_back(node_of(x));
+  std::vector<UOp> nodes = mapped(xs, [&](const Tensor& x) { return node_of(x); });
   std::vector<Tensor> out;
   for (UOp g : with_call_site([&] { return autodiff::gradient(root, s, nodes); })) out.push_back(wrap(g));
   return out;
 }
 
-no_grad::no_grad() : before_(ir::grad_enabled()) { ir::set_grad_enabled(false); }
-no_grad::~no_grad() { ir::set_grad_enabled(before_); }
-enable_grad::enable_grad() : before_(ir::grad_enabled()) { ir::set_grad_enabled(true); }
-enable_grad::~enable_grad() { ir::set_grad_enabled(before_); }
+no_grad::no_grad() : before_(grad_enabled()) { set_grad_enabled(false); }
+no_grad::~no_grad() { set_grad_enabled(before_); }
+enable_grad::enable_grad() : before_(grad_enabled()) { set_grad_enabled(true); }
+enable_grad::~enable_grad() { set_grad_enabled(before_); }
 
 }  // namespace sinter::inline v0

@@ -20,21 +20,26 @@ std::atomic<Executor>& chosen() {
 }
 Counters base;  ///< totals at the last reset; guarded by the graph's mutex
 
+/// The counts of what was done.
+constexpr uint64_t Counters::* kDone[] = {
+    &Counters::plans,          &Counters::plan_misses,  &Counters::plans_known,
+    &Counters::partition_runs, &Counters::rewrite_runs, &Counters::compiles,
+    &Counters::launches,       &Counters::bytes_moved,  &Counters::nodes_interpreted,
+    &Counters::in_place,       &Counters::moved};
+
 Counters total() {
-  runtime::EventCounters& c = runtime::counters();
-  Counters out;
-  out.plans = c.plans;
-  out.plan_misses = c.plan_misses;
-  out.plans_known = c.plans_known;
-  out.partition_runs = c.partition_runs;
-  out.rewrite_runs = ir::rewrite_runs();
-  out.compiles = c.compiles;
-  out.launches = c.launches;
-  out.bytes_moved = c.bytes_moved;
-  out.nodes_interpreted = c.nodes_interpreted;
-  out.in_place = c.in_place;
-  out.moved = c.relocated;
-  return out;
+  const runtime::EventCounters& c = runtime::counters();
+  return {.plans = c.plans,
+          .plan_misses = c.plan_misses,
+          .plans_known = c.plans_known,
+          .partition_runs = c.partition_runs,
+          .rewrite_runs = ir::rewrite_runs(),
+          .compiles = c.compiles,
+          .launches = c.launches,
+          .bytes_moved = c.bytes_moved,
+          .nodes_interpreted = c.nodes_interpreted,
+          .in_place = c.in_place,
+          .moved = c.relocated};
 }
 
 }  // namespace
@@ -48,17 +53,7 @@ Executor executor() {
 Counters counters() {
   const ir::GraphScope scope;
   Counters out = total();
-  out.plans -= base.plans;
-  out.plan_misses -= base.plan_misses;
-  out.plans_known -= base.plans_known;
-  out.partition_runs -= base.partition_runs;
-  out.rewrite_runs -= base.rewrite_runs;
-  out.compiles -= base.compiles;
-  out.launches -= base.launches;
-  out.bytes_moved -= base.bytes_moved;
-  out.nodes_interpreted -= base.nodes_interpreted;
-  out.in_place -= base.in_place;
-  out.moved -= base.moved;
+  for (uint64_t Counters::* count : kDone) out.*count -= base.*count;
   out.live_nodes = ir::TensorGraph::get().live_nodes();
   out.live_buffers = runtime::live_buffers();
   out.live_bytes = runtime::cpu::memory_stats().live;

@@ -16,9 +16,6 @@
 namespace sinter::tensor {
 namespace {
 
-using ir::Storage;
-using ir::TensorGraph;
-
 /// Most bytes that the sources of an index tensor may have, to be held until a GPU reports whether an index was out of
 /// range. At most 64 plans in a row wait for that report (ir/deferred_error.cpp).
 constexpr size_t kMaxHeld = size_t{8} << 20;
@@ -46,14 +43,14 @@ struct InFlightRegistry {
   /// Inside the GraphScope in which the claim was seen, so the plan cannot have completed in between.
   void wait() {
     if (woken) {  // the woken threads hold what keeps others from progress
-      const ir::GraphPause pause;
+      const GraphPause pause;
       std::this_thread::yield();
       return;
     }
     const uint64_t seen = completed;
     ++waiting;
     {
-      const ir::GraphPause pause;
+      const GraphPause pause;
       completed.wait(seen);
     }
     --waiting;
@@ -64,7 +61,7 @@ struct InFlightRegistry {
 /// In a forked child: completes the plans of threads that do not exist there. fork() waited for their launches.
 void InFlightRegistry::complete_orphans() {
   InFlightRegistry& all = get();
-  const ir::GraphScope scope;
+  const GraphScope scope;
   all.waiting = all.woken = 0;
   for (InFlightPlan* plan : std::vector(all.plans)) {
     if (plan->thread() == std::this_thread::get_id()) continue;
@@ -107,7 +104,7 @@ void InFlightPlan::register_in_flight() {
 void InFlightPlan::run() noexcept {
   try {
     runtime::fire_hook(runtime::fault_injection().before_launch);
-    const ir::FlushDenormals zeros(entry_.flushes);
+    const FlushDenormals zeros(entry_.flushes);
     error_bits_ = execution_.run();
   } catch (const OutOfMemory&) {
     error_ = std::current_exception();
@@ -117,7 +114,7 @@ void InFlightPlan::run() noexcept {
 
 void InFlightPlan::complete() {
   TensorGraph& g = TensorGraph::get();
-  std::shared_ptr<ir::DeferredError> notice;
+  std::shared_ptr<DeferredError> notice;
   if (!error_) try {
       // May query the device, which may be lost. The claims are released in any case.
       notice = std::move(read_).notice(execution_, error_bits_, [this] { return error_reporter(); });
@@ -146,7 +143,7 @@ int InFlightPlan::count_holders(const Storage& memory) {
   return count;
 }
 
-void InFlightPlan::store(const std::shared_ptr<ir::DeferredError>& notice) {
+void InFlightPlan::store(const std::shared_ptr<DeferredError>& notice) {
   TensorGraph& g = TensorGraph::get();
   std::string text;
   if (error_) text = text_of(error_);
@@ -158,7 +155,7 @@ void InFlightPlan::store(const std::shared_ptr<ir::DeferredError>& notice) {
     memory.back()->error = text;
     memory.back()->deferred_error = notice;
   }
-  for (const auto& [n, t] : stored_) g.attach_storage(n, memory[static_cast<size_t>(t)]);
+  for (const auto& [n, t] : stored_) g.attach_storage(n, memory[t]);
   for (const auto& [n, t] : stored_) g.on_stored(n);
 }
 
@@ -169,11 +166,10 @@ InFlightRealization::InFlightRealization(const plan::PlanInstance& instance)
   for (const plan::Position& p : plan.positions)
     if (p.slot >= 0) read(*p.node->storage());
   for (size_t i = 0; i < plan.nodes.size(); ++i)
-    if (const int32_t t = instance.entry->target_of[static_cast<size_t>(plan.position_of[i])]; t >= 0)
-      claim(plan.nodes[i], t);
+    if (const int32_t t = instance.entry->target_of[plan.position_of[i]]; t >= 0) claim(plan.nodes[i], t);
   register_in_flight();
   for (const plan::StoreTarget& t : targets())
-    if (plan.positions[static_cast<size_t>(t.position)].home >= 0)
+    if (plan.positions[t.position].home >= 0)
       runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().relocated);
 }
 

@@ -15,8 +15,8 @@ namespace {
 using namespace tensor;
 
 /// Throws the error of a poisoned node (SEMANTICS V6). Throws the error of an index out of range once (F6).
-void check_readable(ir::UOp node) {
-  const ir::Storage& s = *node->storage();
+void check_readable(UOp node) {
+  const Storage& s = *node->storage();
   if (!s.error.empty()) throw BackendError(s.error);
   if (!s.deferred_error) return;
   if (const std::string text = s.deferred_error->take(); !text.empty()) usage_error(text);
@@ -24,7 +24,7 @@ void check_readable(ir::UOp node) {
 
 /// The memory of the tensor, computed. It stays valid inside the call's scope.
 const runtime::Buffer& memory_of(const Tensor& t) {
-  ir::UOp n = node_of(t);
+  UOp n = node_of(t);
   if (Observer* observer = Observer::current()) observer->on_read({&n, 1});
   while (!n->storage()) {  // repeat if another thread has assigned the cell meanwhile
     tensor::realize({&n, 1});
@@ -35,7 +35,7 @@ const runtime::Buffer& memory_of(const Tensor& t) {
 }
 
 /// Whether the elements must be converted: 16-bit floats that are read as floats.
-bool widens(const Tensor& t, DType asked) { return asked == float32 && ir::is_short_float(node_of(t)->dtype); }
+bool widens(const Tensor& t, DType asked) { return asked == float32 && is_short_float(node_of(t)->dtype); }
 void require_type(const Tensor& t, DType asked) {
   const DType has = node_of(t)->dtype;
   if (has == asked || widens(t, asked)) return;
@@ -51,8 +51,8 @@ Arg single(const Tensor& t) {
   std::byte bytes[sizeof(double)];
   memory_of(t).read(bytes);
   const DType dtype = node_of(t)->dtype;
-  const ir::Scalar value = runtime::load_scalar(dtype, bytes);
-  if (is_float(dtype)) return ir::evaluate(ir::Op::Cast, float64, dtype, {&value, 1}).as_double();
+  const Scalar value = runtime::load_scalar(dtype, bytes);
+  if (is_float(dtype)) return evaluate(Op::Cast, float64, dtype, {&value, 1}).as_double();
   if (dtype == uint64) return static_cast<uint64_t>(value.as_int());
   if (is_bool(dtype)) return value.as_int() != 0;
   return value.as_int();
@@ -63,7 +63,7 @@ Arg single(const Tensor& t) {
 template <Element T>
 T Tensor::item(Loc where) const {
   const Call call("item", where);
-  const ir::Scalar value = number_of(single(*this), dtype_of<T>::value);
+  const Scalar value = number_of(single(*this), dtype_of<T>::value);
   T out;
   runtime::store_scalar(dtype_of<T>::value, reinterpret_cast<std::byte*>(&out), value);
   return out;
@@ -97,7 +97,7 @@ std::vector<T> Tensor::to_vector(Loc where) const {
 std::vector<std::byte> Tensor::to_bytes(Loc where) const {
   const Call call("to_bytes", where);
   const runtime::Buffer& memory = memory_of(*this);
-  const ir::UOp n = node_of(*this);
+  const UOp n = node_of(*this);
   std::vector<std::byte> bytes(static_cast<size_t>(n->shape.numel()) * size_of(n->dtype));
   memory.read(bytes.data());
   return bytes;

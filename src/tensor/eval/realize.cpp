@@ -31,8 +31,6 @@ namespace sinter {
 namespace tensor {
 namespace {
 
-using ir::Op;
-using ir::TensorGraph;
 using plan::PlanInstance;
 
 /// The base of a reshape: it has the same elements in the same order, so both share memory (SEMANTICS H3). The walk
@@ -53,33 +51,33 @@ class ScopedHold {
   }
   ScopedHold(const ScopedHold&) = delete;
   ScopedHold& operator=(const ScopedHold&) = delete;
-  const ir::Sources& nodes() const { return nodes_; }
+  const Sources& nodes() const { return nodes_; }
 
  private:
-  const ir::Sources nodes_;
+  const Sources nodes_;
 };
 
 /// Whether computing n computes one of `nodes`.
-bool depends_on_any(UOp n, const ir::Sources& nodes) {
-  const std::vector<UOp> way = ir::topological(std::span<const UOp>(&n, 1), [](UOp m) { return !m->storage(); });
-  return std::ranges::any_of(way, [&](UOp m) { return ir::contains(nodes, m); });
+bool depends_on_any(UOp n, const Sources& nodes) {
+  const std::vector<UOp> way = topological(std::span<const UOp>(&n, 1), [](UOp m) { return !m->storage(); });
+  return std::ranges::any_of(way, [&](UOp m) { return contains(nodes, m); });
 }
 
 }  // namespace
 
 void share_base_memory(UOp n) {
-  ir::Storage* memory = base_of(n)->storage();
+  Storage* memory = base_of(n)->storage();
   if (n->storage() || !memory || !memory->error.empty()) return;
   TensorGraph::get().attach_storage(n, memory);
   TensorGraph::get().on_stored(n);
 }
 
-ir::Sources roots_for(std::span<const UOp> asked) {
-  ir::Sources roots;
+Sources roots_for(std::span<const UOp> asked) {
+  Sources roots;
   for (UOp n : asked) {
     UOp base = base_of(n);
-    if (const ir::Storage* memory = base->storage(); memory && memory->error.empty()) continue;
-    roots.push_back(ir::is_movement(base->op) || ir::info(base->op).cls == ir::OpClass::Leaf ? n : base);
+    if (const Storage* memory = base->storage(); memory && memory->error.empty()) continue;
+    roots.push_back(is_movement(base->op) || info(base->op).cls == OpClass::Leaf ? n : base);
   }
   return roots;
 }
@@ -164,7 +162,7 @@ class Realization {
 
   /// Empty if the request has to be made again. `last`: these plans compute everything.
   Plans prepare(const plan::Request& request, bool& last) {
-    if (runtime::env().check) ir::verify_tensor(request.roots, "tensor");
+    if (runtime::env().check) verify_tensor(request.roots, "tensor");
     Plans plans;
     plan::PlanLookup whole = plan::lookup_plan(request, executor_);
     if (!std::holds_alternative<plan::SpansDevices>(whole)) {
@@ -174,8 +172,8 @@ class Realization {
       last = split.last;
       for (const std::vector<UOp>& roots : split.plans) {
         // Plans before the last ones end no reference: the last ones read the same values.
-        plan::Request part{roots, last ? request.dying_refs : ir::Sources(), last ? request.kept : ir::Sources(),
-                           split.copies, request.lean};
+        plan::Request part{roots, last ? request.dying_refs : Sources(), last ? request.kept : Sources(), split.copies,
+                           request.lean};
         if (!add(plans, plan::lookup_plan(part, executor_), request.roots)) return {};
       }
     }
@@ -270,7 +268,7 @@ class Realization {
   }
 
   const ScopedHold held_;  ///< all that was asked for
-  ir::Sources asked_;      ///< those without storage so far
+  Sources asked_;          ///< those without storage so far
   StepCommit* commit_;
   const IncludeAssigned include_assigned_;
   const debug::Executor executor_;
@@ -292,8 +290,7 @@ using namespace tensor;
 
 void realize_all(std::span<const Tensor> tensors, Loc where) {
   const Call call("realize", where);
-  ir::Sources nodes;
-  for (const Tensor& t : tensors) nodes.push_back(node_of(t));
+  auto nodes = mapped<Sources>(tensors, [&](const Tensor& t) { return node_of(t); });
   tensor::realize(nodes);
 }
 void realize_all(const Arg& first, std::span<const Tensor> others) {

@@ -134,8 +134,8 @@ void RecompileNotice::collect_inputs(const plan::CanonicalProgram& plan) {
   for (size_t i = 0; i < plan.nodes.size(); ++i) {
     const ir::UOp n = plan.nodes[i];
     newest_ = std::max(newest_, n->id);
-    const int32_t slot = plan.positions[static_cast<size_t>(plan.position_of[i])].slot;
-    if (slot >= 0 && n->state.leaf) inputs_[static_cast<size_t>(slot)].parameter = n->state.leaf_id;
+    const int32_t slot = plan.positions[plan.position_of[i]].slot;
+    if (slot >= 0 && n->state.leaf) inputs_[slot].parameter = n->state.leaf_id;
   }
 }
 
@@ -148,7 +148,7 @@ uint64_t RecompileNotice::group_of(const plan::PlanInstance& instance) const {
     const plan::Position& p = plan.positions[i];
     uint64_t& h = hash[i] = without_sizes(p);
     if (p.slot >= 0) {
-      h = ir::mix(h, inputs_[static_cast<size_t>(p.slot)].parameter);
+      h = ir::mix(h, inputs_[p.slot].parameter);
       continue;
     }
     std::vector<uint64_t> operands;
@@ -158,8 +158,8 @@ uint64_t RecompileNotice::group_of(const plan::PlanInstance& instance) const {
   }
   uint64_t all = ir::mix(ir::mix(instance.salt.low, hash.size()), reinterpret_cast<uintptr_t>(&site_));
   for (const int32_t root : plan.roots) {
-    all = ir::mix(all, hash[static_cast<size_t>(root)]);
-    if (inputs_.empty()) all = ir::mix(all, ir::hash_of(plan.positions[static_cast<size_t>(root)].node->shape));
+    all = ir::mix(all, hash[root]);
+    if (inputs_.empty()) all = ir::mix(all, ir::hash_of(plan.positions[root].node->shape));
   }
   return all;
 }

@@ -23,8 +23,6 @@
 namespace sinter::tensor {
 namespace {
 
-using ir::Op;
-using ir::Storage;
 using runtime::Array;
 
 /// Memory that an index tensor or a matrix is made from, held to be read after the run, until a plan overwrites it or
@@ -73,16 +71,12 @@ class HeldMemory : public std::enable_shared_from_this<HeldMemory> {
   Storage* memory_;
 };
 
-std::vector<int64_t> sizes(const Shape& shape) {
-  std::vector<int64_t> out;
-  for (const Dim& d : shape) out.push_back(d.value());
-  return out;
-}
+std::vector<int64_t> sizes(const Shape& shape) { return mapped(shape, &Dim::value); }
 
 /// Where the first element of `index` is that is out of range for an axis of this size.
 std::optional<int64_t> outside(const Array& index, int64_t size) {
   for (int64_t i = 0; i < index.numel(); ++i) {
-    const ir::Scalar v = index.at(i);
+    const Scalar v = index.at(i);
     if (runtime::position_of(v, index.dtype, size) < 0) return i;
   }
   return {};
@@ -106,7 +100,7 @@ bool below_storage(UOp n) { return !n->storage(); }
 class Suspects {
  public:
   Suspects(std::span<const UOp> values, const std::function<bool(UOp)>& intact, size_t most_bytes) {
-    const std::vector<UOp> order = ir::topological(values, below_storage);
+    const std::vector<UOp> order = topological(values, below_storage);
     const std::vector<size_t> bytes = bytes_below(order);
     std::vector<UOp> found, evaluable;
     for (UOp n : order) {
@@ -123,12 +117,12 @@ class Suspects {
       const auto value = copied_.find(n->op == Op::Lapack ? n.get() : n->src[1].get());
       Suspect s{value == copied_.end() ? Copy() : value->second, n->state.origin};
       if (n->op == Op::Lapack) {
-        s.routine = ir::lapack_call_of(n).routine;
+        s.routine = lapack_call_of(n).routine;
         s.matrices = n->src[0]->shape;
         s.dtype = n->dtype;
       } else {
         s.axis = n->pick_axis();
-        s.size = n->src[0]->shape[static_cast<size_t>(s.axis)].value();
+        s.size = n->src[0]->shape[s.axis].value();
         s.weights = picks_weights(n->src[1]);
       }
       suspects_.push_back(std::move(s));
@@ -148,9 +142,9 @@ class Suspects {
     std::string text = !index    ? "a matrix has no result"
                        : weights ? "an index is out of range, or weights cannot be drawn from"
                                  : "an index is out of range";
-    std::vector<const ir::NodeOrigin*> named;
+    std::vector<const NodeOrigin*> named;
     for (const Suspect& s : suspects_)
-      if (s.picks() == index && !s.origin->call.empty() && !ir::contains(named, s.origin)) {
+      if (s.picks() == index && !s.origin->call.empty() && !contains(named, s.origin)) {
         text += (named.empty() ? ", in " : " or ") + call_site(*s.origin);
         named.push_back(s.origin);
       }
@@ -168,10 +162,10 @@ class Suspects {
   /// A node that may have raised a bit.
   struct Suspect {
     Copy copied;  ///< the index tensor, or the results of LAPACK; null: not evaluable
-    const ir::NodeOrigin* origin;
-    int64_t size = 0, axis = 0;                     ///< of what an index picks from
-    bool weights = false;                           ///< what is picked says whether weights are accepted
-    std::optional<ir::LapackRoutine> routine = {};  ///< none: it picks
+    const NodeOrigin* origin;
+    int64_t size = 0, axis = 0;                 ///< of what an index picks from
+    bool weights = false;                       ///< what is picked says whether weights are accepted
+    std::optional<LapackRoutine> routine = {};  ///< none: it picks
     Shape matrices = {};
     DType dtype = {};
     bool picks() const { return !routine; }
@@ -187,7 +181,7 @@ class Suspects {
     std::vector<int64_t> sizes;
   };
 
-  static std::string call_site(const ir::NodeOrigin& o) { return fmt::format("{} at {}:{}", o.call, o.file, o.line); }
+  static std::string call_site(const NodeOrigin& o) { return fmt::format("{} at {}:{}", o.call, o.file, o.line); }
 
   /// Per node, the bytes of memory it is made from. Memory that is reached by several paths counts once per path.
   static std::vector<size_t> bytes_below(const std::vector<UOp>& order) {
@@ -204,7 +198,7 @@ class Suspects {
 
   /// Copies `values` and their sources into this graph. Memory becomes a Param.
   void copy(std::span<const UOp> values, const std::function<bool(UOp)>& intact) {
-    for (UOp n : ir::topological(values, below_storage)) {
+    for (UOp n : topological(values, below_storage)) {
       Copy& made = copied_[n.get()];
       if (n->storage()) {
         const auto slot = static_cast<int64_t>(sources_.size());
@@ -239,8 +233,8 @@ class Suspects {
       const std::optional<int64_t> bad = first_without_result(value);
       if (!bad) return "";
       const std::string which = value.shape.size() > 1 ? fmt::format("matrix {} of ", *bad) : "the matrix ";
-      return fmt::format("{}{} {} {}{}{}", which, name_of(s.dtype), to_string(s.matrices),
-                         ir::lapack_failure(*s.routine), site, consequence(false));
+      return fmt::format("{}{} {} {}{}{}", which, name_of(s.dtype), to_string(s.matrices), lapack_failure(*s.routine),
+                         site, consequence(false));
     } catch (const std::exception&) {  // the general message holds in any case
       return "";
     }
@@ -267,7 +261,7 @@ class Suspects {
   /// Throws what reading the memory throws, or std::bad_optional_access if it is no longer held.
   Array evaluate(UOp value) const {
     std::vector<Array> memory(sources_.size());
-    for (UOp n : ir::topological(value)) {
+    for (UOp n : topological(value)) {
       if (n->op != Op::Param) continue;
       const auto slot = static_cast<size_t>(n->integer());
       const IndexSource& source = sources_[slot];
@@ -278,9 +272,9 @@ class Suspects {
     return runtime::interpret({&value, 1}, {.params = memory})[0];
   }
 
-  ir::Arena graph_;
-  std::unordered_map<const ir::Node*, Copy> copied_;  ///< while suspects are collected
-  std::vector<IndexSource> sources_;                  ///< by slot
+  Arena graph_;
+  std::unordered_map<const Node*, Copy> copied_;  ///< while suspects are collected
+  std::vector<IndexSource> sources_;              ///< by slot
   std::vector<Suspect> suspects_;
 };
 
@@ -298,15 +292,15 @@ void on_overwrite(const Storage& memory) { HeldMemory::overwritten(memory); }
 bool release_held_memory() { return HeldMemory::release_all(); }
 
 void DeferredErrorCollector::add(const Storage& memory) {
-  const std::shared_ptr<ir::DeferredError>& n = memory.deferred_error;
-  if (n && !n->silent() && !ir::contains(collected_, n)) collected_.push_back(n);
+  const std::shared_ptr<DeferredError>& n = memory.deferred_error;
+  if (n && !n->silent() && !contains(collected_, n)) collected_.push_back(n);
 }
 
-std::shared_ptr<ir::DeferredError> DeferredErrorCollector::notice(
-    runtime::Execution& execution, uint32_t bits, const std::function<ErrorReporter()>& make_reporter) && {
-  if (bits) return std::make_shared<ir::DeferredError>(make_reporter()(bits), nullptr, std::move(collected_));
+std::shared_ptr<DeferredError> DeferredErrorCollector::notice(runtime::Execution& execution, uint32_t bits,
+                                                              const std::function<ErrorReporter()>& make_reporter) && {
+  if (bits) return std::make_shared<DeferredError>(make_reporter()(bits), nullptr, std::move(collected_));
   if (execution.error)
-    return std::make_shared<ir::DeferredError>(
+    return std::make_shared<DeferredError>(
         "",
         [word = std::shared_ptr<const runtime::Buffer>(std::move(execution.error)), say = make_reporter()] {
           uint32_t read = 0;
@@ -314,7 +308,7 @@ std::shared_ptr<ir::DeferredError> DeferredErrorCollector::notice(
           return read ? say(read) : std::string();
         },
         std::move(collected_));
-  if (collected_.size() > 1) return std::make_shared<ir::DeferredError>("", nullptr, std::move(collected_));
+  if (collected_.size() > 1) return std::make_shared<DeferredError>("", nullptr, std::move(collected_));
   return collected_.empty() ? nullptr : collected_[0];
 }
 

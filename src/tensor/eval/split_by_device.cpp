@@ -8,8 +8,6 @@
 namespace sinter::tensor {
 namespace {
 
-using ir::Op;
-
 bool pending(UOp n) { return !n->storage(); }
 
 /// The pending nodes behind the roots, sources first. It includes the losses of pending gradients, which a plan walks
@@ -17,10 +15,10 @@ bool pending(UOp n) { return !n->storage(); }
 std::vector<UOp> walk(std::span<const UOp> roots) {
   std::vector<UOp> from(roots.begin(), roots.end());
   for (;;) {
-    std::vector<UOp> order = ir::topological(from, pending);
+    std::vector<UOp> order = topological(from, pending);
     const size_t known = from.size();
     for (UOp n : order)
-      if (ir::Node* loss = n->state.loss; loss && pending(n) && pending(loss) && loss->mark != n->mark)
+      if (Node* loss = n->state.loss; loss && pending(n) && pending(loss) && loss->mark != n->mark)
         from.push_back(loss);
     if (from.size() == known) return order;
   }
@@ -30,7 +28,7 @@ std::vector<UOp> walk(std::span<const UOp> roots) {
 void add(std::vector<std::vector<UOp>>& plans, UOp n) {
   for (std::vector<UOp>& roots : plans)
     if (roots[0]->device == n->device) {
-      if (!ir::contains(roots, n)) roots.push_back(n);
+      if (!contains(roots, n)) roots.push_back(n);
       return;
     }
   plans.push_back({n});
@@ -62,8 +60,7 @@ DeviceSplit split_by_device(std::span<const UOp> roots) {
     out.last = true;
     return out;
   }
-  ir::Sources sources;
-  for (UOp copy : ready) sources.push_back(source_of(copy));
+  auto sources = mapped<Sources>(ready, [&](UOp copy) { return source_of(copy); });
   for (UOp s : sources) share_base_memory(s);
   for (UOp r : roots_for(sources)) add(out.plans, r);
   out.copies = out.plans.empty();

@@ -12,21 +12,19 @@ namespace sinter::tensor {
 StepCommit::~StepCommit() = default;
 
 Tensor StepCommit::update(const Tensor& target, const Tensor& value) {
-  ir::GraphScope scope;
-  ir::UOp old = node_of(target);
-  ir::UOp version =
-      next_version(*target.cell(), broadcast_to_part(ir::cast(node_of(value), old->dtype), old, old->shape));
-  updates_.push_back({target.cell(), ir::NodeRef(version)});
+  GraphScope scope;
+  UOp old = node_of(target);
+  UOp version = next_version(*target.cell(), broadcast_to_part(cast(node_of(value), old->dtype), old, old->shape));
+  updates_.push_back({target.cell(), NodeRef(version)});
   return wrap(version);
 }
 
 void StepCommit::take_grad(const Tensor& param) { taken_grads_.push_back(param.cell()); }
 
 void StepCommit::realize() {
-  ir::GraphScope scope;
+  GraphScope scope;
   if (Observer::current()) return install_all();
-  std::vector<ir::UOp> versions;
-  for (const CellUpdate& p : updates_) versions.push_back(p.version.get());
+  std::vector<UOp> versions = mapped(updates_, [](const CellUpdate& p) { return p.version.get(); });
   tensor::realize(versions, this);
   updates_.clear();
   taken_grads_.clear();
@@ -41,9 +39,8 @@ void StepCommit::install_all() {
   taken_grads_.clear();
 }
 
-std::vector<ir::UOp> StepCommit::dying_refs() const {
-  std::vector<ir::UOp> out;
-  for (const CellUpdate& p : updates_) out.push_back(p.cell->node.get());
+std::vector<UOp> StepCommit::dying_refs() const {
+  std::vector<UOp> out = mapped(updates_, [](const CellUpdate& p) { return p.cell->node.get(); });
   for (const auto& p : taken_grads_)
     if (p->grad && p->grad.use_count() == 1) out.push_back(p->grad->node.get());
   return out;

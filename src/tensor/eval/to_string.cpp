@@ -11,8 +11,7 @@ using namespace tensor;
 
 std::string Tensor::to_string(Loc where) const {
   Call call("to_string", where);
-  std::vector<int64_t> shape;
-  for (const Dim& d : this->shape()) shape.push_back(d.value());
+  std::vector<int64_t> shape = mapped(this->shape(), &Dim::value);
   return format_array(runtime::Array::from_memory(dtype(), std::move(shape), to_bytes()));
 }
 std::ostream& operator<<(std::ostream& os, const Tensor& t) { return os << t.to_string(Loc()); }

@@ -39,9 +39,9 @@ Tensor UninitializedTensor::fill(const ReadPiece& read) {
     if (!here) runtime::copy(memory_->device(), target, Device::cpu(), piece.data(), piece.size());
     done += piece.size();
   }
-  const ir::GraphScope scope;
-  ir::TensorGraph& graph = ir::TensorGraph::get();
-  const ir::UOp node = graph.make({ir::Op::Data, dtype_, shape_, {}, {}, memory_->device()});
+  const GraphScope scope;
+  TensorGraph& graph = TensorGraph::get();
+  const UOp node = graph.make({Op::Data, dtype_, shape_, {}, {}, memory_->device()});
   graph.attach_storage(node, memory_.release());
   return wrap(node);
 }

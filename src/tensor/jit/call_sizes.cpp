@@ -14,7 +14,7 @@ CallSizes::CallSizes(std::span<const Tensor> inputs, std::span<const Dim> given)
 }
 
 void CallSizes::add(const Dim& dim) {
-  if (dim.symbolic() && !ir::contains(all_, dim)) all_.push_back(dim);
+  if (dim.symbolic() && !contains(all_, dim)) all_.push_back(dim);
 }
 
 CapturedSize CallSizes::capture(const Dim& dim) const {
@@ -23,22 +23,17 @@ CapturedSize CallSizes::capture(const Dim& dim) const {
 }
 
 CapturedShape CallSizes::capture(const Shape& shape) const {
-  CapturedShape out;
-  for (const Dim& d : shape) out.push_back(capture(d));
-  return out;
+  return mapped<CapturedShape>(shape, [&](const Dim& d) { return capture(d); });
 }
 
 Shape CallSizes::at(const CapturedShape& shape) const {
-  Shape out;
-  for (const CapturedSize& s : shape) out.push_back(at(s));
-  return out;
+  return mapped<Shape>(shape, [&](const CapturedSize& s) { return at(s); });
 }
 
 bool CallSizes::match(const CapturedShape& shape, std::span<const Dim> dims) const {
   return std::equal(shape.begin(), shape.end(), dims.begin(), dims.end(), [&](const CapturedSize& s, const Dim& d) {
     if (s.number < 0) return s.dim == d;
-    return d.symbolic() && d.var() == s.dim.var() && static_cast<size_t>(s.number) < all_.size() &&
-           all_[static_cast<size_t>(s.number)] == d;
+    return d.symbolic() && d.var() == s.dim.var() && static_cast<size_t>(s.number) < all_.size() && all_[s.number] == d;
   });
 }
 

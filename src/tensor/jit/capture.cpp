@@ -16,7 +16,7 @@ namespace sinter::tensor {
 namespace {
 
 /// "made at FILE:LINE by CALL".
-std::string made_by(const ir::NodeOrigin& origin) {
+std::string made_by(const NodeOrigin& origin) {
   return origin.call.empty() ? "made outside of all calls"
                              : fmt::format("made at {}:{} by {}", origin.file, origin.line, origin.call);
 }
@@ -24,12 +24,12 @@ std::string made_by(const ir::NodeOrigin& origin) {
 constexpr std::string_view kCopy = "t = t.clone().realize()";  ///< gives a tensor memory of its own
 
 /// Whether n, once computed, shares the memory of its base (SEMANTICS H3). The function may use the base too.
-bool shares_memory(ir::UOp n) {
-  while (!n->storage() && (n->op == ir::Op::Reshape || n->op == ir::Op::Detach)) n = n->src[0];
+bool shares_memory(UOp n) {
+  while (!n->storage() && (n->op == Op::Reshape || n->op == Op::Detach)) n = n->src[0];
   return n->storage();
 }
 
-[[noreturn]] void reject_pending(ir::UOp n) {
+[[noreturn]] void reject_pending(UOp n) {
   usage_error("the jitted function uses a tensor that waits to be computed, {}; compute it before, by {}",
               made_by(*n->state.origin), shares_memory(n) ? kCopy : "t.realize()");
 }
@@ -43,7 +43,7 @@ int index_in(const Range& range, const T& item) {
 }  // namespace
 
 Capture::Capture(std::span<const Tensor> inputs, const CallSizes& sizes)
-    : sizes_(sizes), start_(ir::TensorGraph::get().next_unique_id()) {
+    : sizes_(sizes), start_(TensorGraph::get().next_unique_id()) {
   for (const Tensor& t : inputs) inputs_.push_back(t.cell());
   for (const std::shared_ptr<Cell>& c : inputs_) input_handles_.push_back(c.use_count());
   if (current_) usage_error("a jitted function calls another one; jit the outer one alone");
@@ -63,7 +63,7 @@ void Capture::on_make(const std::shared_ptr<Cell>& cell) {
 
 void Capture::on_use(const std::shared_ptr<Cell>& cell) {
   if (returned_ || index_in(inputs_, cell) >= 0) return;
-  ir::Storage* storage = cell->node->storage();
+  Storage* storage = cell->node->storage();
   for (const CellUse& m : uses_)
     if (m.cell == cell) return;
   const bool own = cell->number > start_;
@@ -89,7 +89,7 @@ void Capture::on_use(const std::shared_ptr<Cell>& cell) {
   if (storage) storage->retain();
   waits_for_others_ |= !storage && (cell->assigned_by || cell->node->state.claimed);
   uses_.push_back({cell, storage});
-  const ir::UOp n = cell->node.get();
+  const UOp n = cell->node.get();
   captured.cells.push_back({cell, storage ? 0 : n->id, n->dtype, sizes_.capture(n->shape), n->device,
                             n->state.requires_grad, n->state.leaf, std::nullopt, same});
 }
@@ -126,10 +126,10 @@ void Capture::on_gradient_change(const std::shared_ptr<Cell>& cell, std::string_
   if (index_in(graded_, cell) < 0) graded_.push_back(cell);
 }
 
-void Capture::on_step(std::shared_ptr<HostStep> step, std::span<const ir::UOp> numbers) {
+void Capture::on_step(std::shared_ptr<HostStep> step, std::span<const UOp> numbers) {
   captured.steps.push_back({std::move(step), {}});
   step_numbers_.emplace_back();
-  for (const ir::UOp n : numbers) {
+  for (const UOp n : numbers) {
     captured.steps.back().numbers.push_back({-1, n->dtype});
     step_numbers_.back().push_back(n->id);
   }
@@ -140,7 +140,7 @@ void Capture::on_change(const std::shared_ptr<Cell>& cell, std::string_view what
   usage_error("the jitted function {} a tensor that it has not made, and later calls would not; do it outside", what);
 }
 
-void Capture::on_draw(Generator& generator, const Shape& shape, uint64_t each, ir::UOp seed, ir::UOp first) {
+void Capture::on_draw(Generator& generator, const Shape& shape, uint64_t each, UOp seed, UOp first) {
   captured.randoms.push_back({generator.shared(), sizes_.capture(shape), each, -1, -1});
   draws_.push_back({seed->id, first->id});
 }
@@ -150,7 +150,7 @@ void Capture::on_seed() {
     usage_error("the jitted function sets the state of a generator, and later calls would not; do it outside");
 }
 
-void Capture::on_read(std::span<const ir::UOp> asked) {
+void Capture::on_read(std::span<const UOp> asked) {
   if (!returned_ && !asked.empty())
     usage_error(
         "a jitted function reads or realizes a tensor ({}), and later calls would not do it "
@@ -159,9 +159,9 @@ void Capture::on_read(std::span<const ir::UOp> asked) {
 }
 
 void Capture::on_return(std::span<const Tensor> results) {
-  for (const ir::NodeRef& n : rules_) ir::forget_user_rules(n.get().get());  // no result has a history
+  for (const NodeRef& n : rules_) forget_user_rules(n.get().get());  // no result has a history
   rules_.clear();
-  ir::drain_user_rules();
+  drain_user_rules();
   for (const RandomSource& source : captured.randoms)
     if (source.generator.expired())
       usage_error(
@@ -175,7 +175,7 @@ void Capture::on_return(std::span<const Tensor> results) {
           made_by(c->origin));
   graded_.clear();
   for (size_t i = 0; i < results.size(); ++i) {
-    const ir::UOp n = node_of(results[i]);
+    const UOp n = node_of(results[i]);
     if (n->storage() || results[i].cell()->number <= start_)
       usage_error("result {} of the jitted function is not computed by it; return what it computes, a clone() perhaps",
                   i);
@@ -206,7 +206,7 @@ void Capture::reject_escapes(std::span<const Tensor> results) const {
     if (!cell) continue;
     const auto is_cell = [&](const Tensor& t) { return t.cell() == cell; };
     const auto copies = std::ranges::count_if(results, is_cell);
-    if (!copies && !cell->node->storage() && ir::splat_const(cell->node.get())) continue;
+    if (!copies && !cell->node->storage() && splat_const(cell->node.get())) continue;
     if (cell.use_count() > 1 + 2 * copies)  // `cell`, and the handles in results and results_
       usage_error(
           "something beside the results of the jitted function holds a value that it computes ({}), which "
@@ -230,7 +230,7 @@ void Capture::on_plan(const plan::PlanInstance& instance, bool whole) {
         "LAPACK computes lie on the CPU)");
   captured.key = instance.plan_key.hash;
   captured.entry = instance.entry;
-  captured.device = instance.program.positions[static_cast<size_t>(instance.program.roots[0])].node->device;
+  captured.device = instance.program.positions[instance.program.roots[0]].node->device;
   for (const plan::BoundVar& v : instance.plan_key.vars) captured.vars.push_back(sizes_.capture(v.var(v.value)));
   capture_slots(instance);
   capture_numbers(instance);
@@ -238,11 +238,11 @@ void Capture::on_plan(const plan::PlanInstance& instance, bool whole) {
 }
 
 template <class Reads>
-ir::UOp Capture::find_pending(Reads reads) const {
+UOp Capture::find_pending(Reads reads) const {
   for (const CellUse& m : uses_) {
-    const ir::UOp n = m.cell->node.get();
+    const UOp n = m.cell->node.get();
     if (m.storage || n->src.empty()) continue;
-    const std::vector<ir::UOp> nodes = ir::topological({&n, 1}, [](ir::UOp s) { return !s->storage(); });
+    const std::vector<UOp> nodes = topological({&n, 1}, [](UOp s) { return !s->storage(); });
     if (std::ranges::any_of(nodes, reads)) return n;
   }
   return {};
@@ -260,7 +260,7 @@ void Capture::capture_slots(const plan::PlanInstance& instance) {
     } else if (met != uses_.end()) {
       source.number = static_cast<uint32_t>(met - uses_.begin());
     } else {
-      const ir::UOp user = find_pending([&](ir::UOp n) { return n->storage() == use.storage; });
+      const UOp user = find_pending([&](UOp n) { return n->storage() == use.storage; });
       reject_pending(user ? user : use.node);
     }
     captured.slots.push_back(source);
@@ -273,8 +273,8 @@ void Capture::capture_numbers(const plan::PlanInstance& instance) {
   for (size_t a = 0; a < instance.entry->arg_numbers.size(); ++a)
     arg_of[instance.entry->arg_numbers[a]] = static_cast<int>(a);
   for (size_t i = 0; i < instance.program.positions.size(); ++i) {
-    const ir::UOp n = instance.program.positions[i].node;
-    if (n->op != ir::Op::Num || instance.program.positions[i].slot >= 0) continue;
+    const UOp n = instance.program.positions[i].node;
+    if (n->op != Op::Num || instance.program.positions[i].slot >= 0) continue;
     const size_t number = instance.plan_key.first_number[i];
     bool known = false;
     for (size_t d = 0; d < draws_.size(); ++d) {
@@ -285,7 +285,7 @@ void Capture::capture_numbers(const plan::PlanInstance& instance) {
       for (size_t k = 0; k < step_numbers_[s].size(); ++k)
         if (n->id == step_numbers_[s][k]) captured.steps[s].numbers[k].arg = arg_of[number], known = true;
     if (!known) {
-      if (const ir::UOp user = find_pending([&](ir::UOp m) { return m == n; })) reject_pending(user);
+      if (const UOp user = find_pending([&](UOp m) { return m == n; })) reject_pending(user);
       usage_error(
           "the jitted function uses a number() ({}), whose value later calls would not know; pass it as a tensor",
           made_by(*n->state.origin));
@@ -298,7 +298,7 @@ void Capture::capture_numbers(const plan::PlanInstance& instance) {
 void Capture::capture_targets(const plan::PlanInstance& instance) {
   const plan::CanonicalProgram& all = instance.program;
   for (const plan::StoreTarget& store_target : instance.entry->targets) {
-    const plan::Position& p = all.positions[static_cast<size_t>(store_target.position)];
+    const plan::Position& p = all.positions[store_target.position];
     CapturedTarget target{{}, {}, p.node->dtype, sizes_.capture(p.node->shape)};
     for (size_t i = 0; i < all.nodes.size(); ++i) {
       if (all.position_of[i] != store_target.position) continue;
@@ -309,7 +309,7 @@ void Capture::capture_targets(const plan::PlanInstance& instance) {
         if (index_in(assigned_, uses_[c].cell) >= 0 && holds(uses_[c].cell))
           target.cells.push_back(static_cast<uint32_t>(c));
     }
-    if (store_target.home >= 0) captured.slots[static_cast<size_t>(store_target.home)].written = true;
+    if (store_target.home >= 0) captured.slots[store_target.home].written = true;
     for (SlotSource& source : captured.slots)
       source.assigned |= !source.input && index_in(target.cells, source.number) >= 0;
     captured.targets.push_back(std::move(target));
@@ -318,7 +318,7 @@ void Capture::capture_targets(const plan::PlanInstance& instance) {
   // stores it. If it is recomputed instead, it is the same at every call only if it reads no memory.
   for (size_t t = 0; t < captured.targets.size(); ++t)
     if (captured.targets[t].results.empty() && captured.targets[t].cells.empty())
-      reject_pending(all.positions[static_cast<size_t>(instance.entry->targets[t].position)].node);
+      reject_pending(all.positions[instance.entry->targets[t].position].node);
   std::vector<uint8_t> reads(all.positions.size());
   for (size_t i = 0; i < all.positions.size(); ++i) {
     const plan::Position& p = all.positions[i];

@@ -60,8 +60,7 @@ size_t memory_of(std::span<const Tensor> inputs, UOp n) {
 }
 
 Signature signature_of(const CallInputs& call) {
-  Signature out{
-      {}, {}, ir::grad_enabled(), ir::flush_denormals(), debug::executor(), autocast_type(), ir::allows_tf32()};
+  Signature out{{}, {}, grad_enabled(), flush_denormals(), debug::executor(), autocast_type(), allows_tf32()};
   for (const Tensor& t : call.tensors) {
     const UOp n = t.cell()->node.get();
     out.inputs.push_back(
@@ -73,9 +72,9 @@ Signature signature_of(const CallInputs& call) {
 
 /// Whether the inputs and the current settings have this signature, whatever the values of symbolic sizes.
 bool matches(const Signature& signature, const CallInputs& call) {
-  if (signature.grad != ir::grad_enabled() || signature.flush != ir::flush_denormals() ||
+  if (signature.grad != grad_enabled() || signature.flush != flush_denormals() ||
       signature.executor != debug::executor() || signature.autocast != autocast_type() ||
-      signature.tf32 != ir::allows_tf32())
+      signature.tf32 != allows_tf32())
     return false;
   const auto same = [&](const Signature::Input& a, const Tensor& t) {
     const UOp n = t.cell()->node.get();
@@ -190,7 +189,7 @@ class RunLock {
   bool wait() {
     bool waited = false;
     while (taken_ && process_ == getpid()) {  // a forked child does not inherit that thread
-      const ir::GraphPause pause;
+      const GraphPause pause;
       taken_.wait(waited = true);
     }
     return waited;

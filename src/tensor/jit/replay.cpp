@@ -20,19 +20,16 @@
 namespace sinter::tensor {
 namespace {
 
-using ir::Storage;
-using ir::TensorGraph;
-
 runtime::InvariantInputs steady_of(const CapturedPlan& captured) {
   runtime::InvariantInputs steady{{}, std::vector<uint8_t>(captured.args.size(), 1)};
   for (const SlotSource& source : captured.slots) steady.slots.push_back(source.steady());
   for (const RandomSource& source : captured.randoms)
     for (const int arg : {source.seed, source.first})
-      if (arg >= 0) steady.args[static_cast<size_t>(arg)] = 0;
+      if (arg >= 0) steady.args[arg] = 0;
   for (const CapturedSize& size : captured.vars) steady.vars.push_back(size.number < 0);
   for (const StepSource& source : captured.steps)
     for (const StepSource::Number& n : source.numbers)
-      if (n.arg >= 0) steady.args[static_cast<size_t>(n.arg)] = 0;
+      if (n.arg >= 0) steady.args[n.arg] = 0;
   return steady;
 }
 
@@ -43,7 +40,7 @@ class CountedSteps {
     for (const StepSource& source : captured.steps) {
       for (size_t n = 0; n < source.numbers.size(); ++n)
         if (const auto [arg, dtype] = source.numbers[n]; arg >= 0)
-          bindings.args[static_cast<size_t>(arg)] = ir::Scalar::of(dtype, source.step->number(n));
+          bindings.args[arg] = Scalar::of(dtype, source.step->number(n));
       source.step->advance();
     }
   }
@@ -80,8 +77,8 @@ class Replay::InFlightReplay final : public InFlightPlan {
     for (size_t t = 0; t < captured_.targets.size(); ++t) {
       const CapturedTarget& target = captured_.targets[t];
       const auto value = [&] {
-        const UOp n = TensorGraph::get().make(
-            {ir::Op::Data, target.dtype, replay.sizes_.at(target.shape), {}, {}, captured_.device});
+        const UOp n =
+            TensorGraph::get().make({Op::Data, target.dtype, replay.sizes_.at(target.shape), {}, {}, captured_.device});
         claim(n, static_cast<int32_t>(t));
         return n;
       };
@@ -114,7 +111,7 @@ class Replay::InFlightReplay final : public InFlightPlan {
       version->state.leaf_id = cell.leaf_id;
     }
     TensorGraph::get().set_origin(version, *cell.node->state.origin);
-    versions_.push_back({&cell, std::exchange(cell.node, ir::NodeRef(version))});
+    versions_.push_back({&cell, std::exchange(cell.node, NodeRef(version))});
   }
 
   /// The nodes have no sources that could tell where an index or a matrix came from.
@@ -131,7 +128,7 @@ class Replay::InFlightReplay final : public InFlightPlan {
   const CapturedPlan& captured_;
   struct VersionUpdate {
     Cell* cell;
-    ir::NodeRef before;
+    NodeRef before;
   };
   InlineVector<UOp, 4> nodes_;           ///< per result; for copies of a handle, the first one
   std::vector<VersionUpdate> versions_;  ///< of the assigned tensors
@@ -144,8 +141,7 @@ Replay::Readiness Replay::ready() {
     if (!cells_.back()) return Readiness::No;
     if (cells_.back()->node->state.claimed) return Readiness::Later;
     if (!fits(used, *cells_.back()) || is_input(cells_.back()->node->storage())) return Readiness::No;
-    if (used.same >= 0 && cells_.back()->node.get() != cells_[static_cast<size_t>(used.same)]->node.get())
-      return Readiness::No;
+    if (used.same >= 0 && cells_.back()->node.get() != cells_[used.same]->node.get()) return Readiness::No;
   }
   generators_.reserve(captured_.randoms.size());
   for (const RandomSource& source : captured_.randoms)
@@ -224,9 +220,9 @@ void Replay::draw() {
     const RandomSource& source = captured_.randoms[r];
     const auto [seed, first] =
         generators_[r]->take(static_cast<uint64_t>(sizes_.at(source.shape).numel()) * source.each);
-    const auto number = [](uint64_t v) { return ir::Scalar::of(DType::U64, static_cast<int64_t>(v)); };
-    if (source.seed >= 0) bindings_.args[static_cast<size_t>(source.seed)] = number(seed);
-    if (source.first >= 0) bindings_.args[static_cast<size_t>(source.first)] = number(first);
+    const auto number = [](uint64_t v) { return Scalar::of(DType::U64, static_cast<int64_t>(v)); };
+    if (source.seed >= 0) bindings_.args[source.seed] = number(seed);
+    if (source.first >= 0) bindings_.args[source.first] = number(first);
   }
 }
 

@@ -14,7 +14,6 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::Combine;
 
 /// One axis: `periods` times `in` elements, from which `out` windows are taken.
 struct Period {
@@ -68,7 +67,7 @@ UOp periods(UOp x, const Period& p) {
     for (const int64_t n : {p.periods, p.out, p.in}) seen.push_back(n);
   }
   check_shape(seen);
-  return ir::expand(ir::reshape(x, split), seen, {p.axis + 1});
+  return expand(reshape(x, split), seen, {p.axis + 1});
 }
 
 /// Whether an element of a period belongs to the window, in the shape of `seen`. Null: each does.
@@ -76,11 +75,10 @@ UOp belongs(UOp seen, const Period& p) {
   if (p.out == 1) return {};
   const Shape plane{p.out, p.in};
   const UOp window = position(plane, 0, seen->device), at = position(plane, 1, seen->device);
-  const auto number = [&](int64_t n) { return ir::like(at, ir::Scalar::of(DType::I64, n)); };
-  const UOp first = ir::idiv(window * number(p.in), number(p.out)),
-            end = ir::idiv(window * number(p.in) + number(p.in + p.out - 1), number(p.out));
-  return ir::expand(ir::le(first, at) & ir::lt(at, end), seen->shape,
-                    ir::others(seen->rank(), {p.axis + 1, p.axis + 2}));
+  const auto number = [&](int64_t n) { return like(at, Scalar::of(DType::I64, n)); };
+  const UOp first = idiv(window * number(p.in), number(p.out)),
+            end = idiv(window * number(p.in) + number(p.in + p.out - 1), number(p.out));
+  return expand(le(first, at) & lt(at, end), seen->shape, others(seen->rank(), {p.axis + 1, p.axis + 2}));
 }
 
 /// The two axes of a reduced period, joined.
@@ -90,46 +88,46 @@ UOp joined(UOp x, const Period& p) {
     if (a == p.axis + 1) continue;
     shape.push_back(a == p.axis ? Dim(p.periods * p.out) : x->shape[a]);
   }
-  return ir::reshape(x, shape);
+  return reshape(x, shape);
 }
 
 UOp mean_over_periods(UOp x, const Period& p) {
   const UOp seen = periods(x, p), inside = belongs(seen, p);
-  const ir::Ints axis{p.axis + 2};
-  if (!inside) return joined(ir::reduce(Combine::Add, seen, axis) / static_cast<double>(p.in), p);
-  const UOp total = ir::reduce(Combine::Add, ir::where(inside, seen, ir::like(seen, 0.0)), axis);
-  return joined(total / ir::reduce(Combine::Add, ir::cast(inside, x->dtype), axis), p);
+  const Ints axis{p.axis + 2};
+  if (!inside) return joined(reduce(Combine::Add, seen, axis) / static_cast<double>(p.in), p);
+  const UOp total = reduce(Combine::Add, where(inside, seen, like(seen, 0.0)), axis);
+  return joined(total / reduce(Combine::Add, cast(inside, x->dtype), axis), p);
 }
 
 MaxPooled max_over_periods(const MaxPooled& x, const Period& p) {
   UOp seen = periods(x.value, p), place = periods(x.place, p);
   const UOp inside = belongs(seen, p);
   if (inside) {
-    seen = ir::where(inside, seen, ir::like(seen, ir::reduction_identity(Combine::Max, seen->dtype)));
-    place = ir::where(inside, place, ir::like(place, ir::reduction_identity(Combine::ArgMax, DType::I64, 1)));
+    seen = where(inside, seen, like(seen, reduction_identity(Combine::Max, seen->dtype)));
+    place = where(inside, place, like(place, reduction_identity(Combine::ArgMax, DType::I64, 1)));
   }
   const UOp pairs[] = {seen, place};
-  return {joined(ir::reduce(Combine::ArgMax, pairs, {p.axis + 2}, 0), p),
-          joined(ir::reduce(Combine::ArgMax, pairs, {p.axis + 2}, 1), p)};
+  return {joined(reduce(Combine::ArgMax, pairs, {p.axis + 2}, 0), p),
+          joined(reduce(Combine::ArgMax, pairs, {p.axis + 2}, 1), p)};
 }
 
 /// Each element's position in the last `axes` axes of x, row-major.
 UOp places(UOp x, size_t axes) {
   Shape plane;
   for (size_t i = x->rank() - axes; i < x->rank(); ++i) plane.push_back(x->shape[i]);
-  return ir::broadcast_to(flat_position(plane, x->device), x->shape);
+  return broadcast_to(flat_position(plane, x->device), x->shape);
 }
 
 Tensor adaptive_avg(std::string_view name, size_t axes, const Arg& input, const AdaptiveSize& size) {
   Call call(name, input.where());
-  const UOp given = float_operand(input), x = ir::to_compute_type(with_batch_axis(given, axes));
+  const UOp given = float_operand(input), x = to_compute_type(with_batch_axis(given, axes));
   const std::vector<Period> list = periods_of(x, axes, size);
   UOp y = x;
   if (const auto even = even_windows(list, axes); !even.empty())
     y = mean_over_windows(x, even, given, true, {});
   else
     for (size_t i = list.size(); i-- > 0;) y = mean_over_periods(y, list[i]);
-  return unbatched(ir::cast(y, given->dtype), given, x);
+  return unbatched(cast(y, given->dtype), given, x);
 }
 
 std::pair<Tensor, Tensor> adaptive_max(std::string_view name, size_t axes, const Arg& input, const AdaptiveSize& size) {

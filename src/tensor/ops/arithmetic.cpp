@@ -21,18 +21,18 @@ DType type_of_numbers(Args args) {
 /// f of the operands in the type in which ops on `dtype` compute.
 template <class F>
 Tensor rounded_once(Args args, DType dtype, F f) {
-  ir::Sources n = operands(args, dtype);
-  for (UOp& x : n) x = ir::to_compute_type(x);
-  return wrap(ir::cast(f(n), dtype));
+  Sources n = operands(args, dtype);
+  for (UOp& x : n) x = to_compute_type(x);
+  return wrap(cast(f(n), dtype));
 }
 
 /// The quotient rounded toward 0. Integers: the floor, plus 1 where that lies beyond.
 UOp truncated_quotient(UOp x, UOp y) {
-  if (is_float(x->dtype)) return ir::alu(ir::Op::Trunc, {x / y});
-  UOp floor = ir::idiv(x, y);
+  if (is_float(x->dtype)) return alu(Op::Trunc, {x / y});
+  UOp floor = idiv(x, y);
   if (is_unsigned(x->dtype)) return floor;
-  UOp zero = ir::like(x, 0.0), inexact = ir::ne(ir::mod(x, y), zero);
-  return floor + ir::cast(inexact & ir::ne(ir::lt(x, zero), ir::lt(y, zero)), x->dtype);
+  UOp zero = like(x, 0.0), inexact = ne(mod(x, y), zero);
+  return floor + cast(inexact & ne(lt(x, zero), lt(y, zero)), x->dtype);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ Tensor add(Arg a, Arg b, Arg alpha) {
     return a + b;
   }
   const Call call("add", a.where());
-  return rounded_once({&a, &b, &alpha}, common_type({&a, &b}), [](const ir::Sources& n) { return n[0] + n[2] * n[1]; });
+  return rounded_once({&a, &b, &alpha}, common_type({&a, &b}), [](const Sources& n) { return n[0] + n[2] * n[1]; });
 }
 Tensor sub(Arg a, Arg b, Arg alpha) {
   if (is_one(alpha)) {
@@ -51,8 +51,7 @@ Tensor sub(Arg a, Arg b, Arg alpha) {
     return a - b;
   }
   const Call call("sub", a.where());
-  return rounded_once({&a, &b, &alpha}, type_of_numbers({&a, &b}),
-                      [](const ir::Sources& n) { return n[0] - n[2] * n[1]; });
+  return rounded_once({&a, &b, &alpha}, type_of_numbers({&a, &b}), [](const Sources& n) { return n[0] - n[2] * n[1]; });
 }
 Tensor mul(Arg a, Arg b) {
   const CallScope scope("mul", a);
@@ -64,7 +63,7 @@ Tensor div(Arg a, Arg b, RoundingMode rounding_mode) {
   if (rounding_mode == RoundingMode::Floor) return floor_divide(a, b);
   const Call call("div", a.where());
   return rounded_once({&a, &b}, type_of_numbers({&a, &b}),
-                      [](const ir::Sources& n) { return truncated_quotient(n[0], n[1]); });
+                      [](const Sources& n) { return truncated_quotient(n[0], n[1]); });
 }
 Tensor true_divide(Arg a, Arg b) {
   const CallScope scope("true_divide", a);
@@ -84,11 +83,11 @@ Tensor negative(Arg x) {
 Tensor addcmul(Arg x, Arg a, Arg b, Arg value) {
   const Call call("addcmul", x.where());
   return rounded_once({&x, &a, &b, &value}, type_of_numbers({&x, &a, &b}),
-                      [](const ir::Sources& n) { return n[0] + n[3] * n[1] * n[2]; });
+                      [](const Sources& n) { return n[0] + n[3] * n[1] * n[2]; });
 }
 Tensor float_power(Arg a, Arg b) {
   const Call call("float_power", a.where());
-  return wrap(ir::alu(ir::Op::Pow, operands({&a, &b}, DType::F64)));
+  return wrap(alu(Op::Pow, operands({&a, &b}, DType::F64)));
 }
 
 #define SINTER_NAMED(name, op)       \

@@ -1,4 +1,5 @@
 // State: assignment to a tensor or a part of it, clone, detach (SEMANTICS V1, V5, H5).
+#include "sinter/for_each.h"
 #include "tensor/core/cell_version.h"
 #include "tensor/core/operands.h"
 #include "tensor/ops/index.h"
@@ -32,7 +33,7 @@ UOp convert_to_part(const Arg& value, UOp target, const Shape& part) {
 }
 
 void require_assignable(const Cell& cell) {
-  if (cell.leaf_id && ir::grad_enabled())
+  if (cell.leaf_id && grad_enabled())
     usage_error(
         "the tensor requires grad and is a leaf: assigning it would cut its gradient off; do it under no_grad, or "
         "assign a clone");
@@ -41,11 +42,10 @@ void require_assignable(const Cell& cell) {
 /// The next version of a cell whose value is x, with v, of the part's shape, in a part of it.
 UOp with_part(const Cell& cell, UOp x, const BasicIndex& part, UOp v) {
   if (!part.box()) return next_version(cell, overwrite(x, part, v));
-  const ir::Region box = part.region();
-  Shape sizes;
-  for (const auto& slice : part.slices) sizes.push_back(slice.count);
-  const bool whole = box == ir::full_region(x->shape);
-  return next_version(cell, ir::reshape(v, sizes), whole ? std::optional<ir::Region>() : box);
+  const Region box = part.region();
+  auto sizes = mapped<Shape>(part.slices, [](const auto& slice) { return slice.count; });
+  const bool whole = box == full_region(x->shape);
+  return next_version(cell, reshape(v, sizes), whole ? std::optional<Region>() : box);
 }
 
 /// `value` scattered to the elements of the part that the items' integer tensors name; of several values for one
@@ -53,7 +53,7 @@ UOp with_part(const Cell& cell, UOp x, const BasicIndex& part, UOp v) {
 UOp scattered_part(UOp part, const AdvancedIndex& to, UOp target, const Arg& value) {
   const Shape shape = picked_shape(part, to.axes, to.index, to.place);
   const UOp v = convert_to_part(value, target, shape);
-  return put(part, to.axes, to.index, to.place, v, ir::ScatterMode::Set);
+  return put(part, to.axes, to.index, to.place, v, ScatterMode::Set);
 }
 
 /// Makes a version with the value where the mask is true; false for no mask.
@@ -61,7 +61,7 @@ bool write_masked(const Tensor& target, const MaskedValue& to) {
   if (!to.mask) return false;
   const Cell& cell = *target.cell();
   require_assignable(cell);
-  const UOp old = node_of(target), made = ir::where(to.mask, to.value, read(old, to.part));
+  const UOp old = node_of(target), made = where(to.mask, to.value, read(old, to.part));
   install(target.cell(), with_part(cell, old, to.part, made));
   return true;
 }
@@ -89,34 +89,13 @@ Tensor& Tensor::assign(Arg value, Loc where) & {
   return *this;
 }
 
-Tensor& Tensor::operator+=(Arg value) & {
-  const Call call("operator+=", value.where());
-  return assign(*this + value);
-}
-Tensor& Tensor::operator-=(Arg value) & {
-  const Call call("operator-=", value.where());
-  return assign(*this - value);
-}
-Tensor& Tensor::operator*=(Arg value) & {
-  const Call call("operator*=", value.where());
-  return assign(*this * value);
-}
-Tensor& Tensor::operator/=(Arg value) & {
-  const Call call("operator/=", value.where());
-  return assign(*this / value);
-}
-Tensor& Tensor::operator&=(Arg value) & {
-  const Call call("operator&=", value.where());
-  return assign(*this & value);
-}
-Tensor& Tensor::operator|=(Arg value) & {
-  const Call call("operator|=", value.where());
-  return assign(*this | value);
-}
-Tensor& Tensor::operator^=(Arg value) & {
-  const Call call("operator^=", value.where());
-  return assign(*this ^ value);
-}
+#define SINTER_ASSIGN(op)                               \
+  Tensor& Tensor::operator op##=(Arg value)& {          \
+    const Call call("operator" #op "=", value.where()); \
+    return assign(*this op value);                      \
+  }
+SINTER_FOR_EACH(SINTER_ASSIGN, +, -, *, /, &, |, ^)
+#undef SINTER_ASSIGN
 
 Place Tensor::at(std::vector<Index> items, Loc where) & { return Place(*this, std::move(items), where); }
 
@@ -146,45 +125,33 @@ Place& Place::assign(Arg value) {
     next = with_part(cell, old, part, convert_to_part(value, old, part.shape));
   } else {
     const bool masked = has_mask(*items_);
-    const UOp x = masked ? ir::reshape(old, to.shape) : old;
+    const UOp x = masked ? reshape(old, to.shape) : old;
     const AdvancedIndex advanced = resolve_advanced(x, to.items);
     const BasicIndex part = resolve(x, advanced.basic);
     require_assignable(cell);
     const UOp v = scattered_part(read(x, part), advanced, old, value);
-    const bool whole = part.box() && part.region() == ir::full_region(x->shape);
+    const bool whole = part.box() && part.region() == full_region(x->shape);
     next = !masked ? with_part(cell, x, part, v)
-                   : next_version(cell, ir::reshape(whole ? v : overwrite(x, part, v), old->shape));
+                   : next_version(cell, reshape(whole ? v : overwrite(x, part, v), old->shape));
   }
   install(target_.cell(), next);
   return *this;
 }
 
-Place& Place::operator+=(Arg value) {
-  const OuterCall outer("operator+=", value.where());
-  if (update_masked(target_, *items_, value, operator+)) return *this;
-  return assign(static_cast<Tensor>(*this) + value);
-}
-Place& Place::operator-=(Arg value) {
-  const OuterCall outer("operator-=", value.where());
-  if (update_masked(target_, *items_, value, operator-)) return *this;
-  return assign(static_cast<Tensor>(*this) - value);
-}
-Place& Place::operator*=(Arg value) {
-  const OuterCall outer("operator*=", value.where());
-  if (update_masked(target_, *items_, value, operator*)) return *this;
-  return assign(static_cast<Tensor>(*this) * value);
-}
-Place& Place::operator/=(Arg value) {
-  const OuterCall outer("operator/=", value.where());
-  if (update_masked(target_, *items_, value, operator/)) return *this;
-  return assign(static_cast<Tensor>(*this) / value);
-}
+#define SINTER_ASSIGN_PART(op)                                             \
+  Place& Place::operator op##=(Arg value) {                                \
+    const OuterCall outer("operator" #op "=", value.where());              \
+    if (update_masked(target_, *items_, value, operator op)) return *this; \
+    return assign(static_cast<Tensor>(*this) op value);                    \
+  }
+SINTER_FOR_EACH(SINTER_ASSIGN_PART, +, -, *, /)
+#undef SINTER_ASSIGN_PART
 
 /// A version without a home: never merged with its source, and stored in memory of its own if it is realized.
 Tensor Tensor::clone(Loc where) const {
   const Call call("clone", where);
   const UOp n = node_of(*this);
-  return wrap(ir::TensorGraph::get().make({ir::Op::After, n->dtype, n->shape, {n}}));
+  return wrap(TensorGraph::get().make({Op::After, n->dtype, n->shape, {n}}));
 }
 
 Tensor Tensor::detach(Loc where) const {

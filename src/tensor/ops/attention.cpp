@@ -48,24 +48,24 @@ UOp heads_shared(UOp x, UOp q) {
     usage_error("{} heads of queries cannot share {} heads of keys or values; give a multiple", wanted, heads);
   Shape::Dims dims = x->shape.dims();
   dims.insert(dims.begin() + axis + 1, Dim(wanted / heads));
-  const UOp spread = ir::broadcast_to(x, Shape(dims), {axis + 1});
+  const UOp spread = broadcast_to(x, Shape(dims), {axis + 1});
   dims.erase(dims.begin() + axis);
-  dims[static_cast<size_t>(axis)] = wanted;
-  return ir::reshape(spread, Shape(dims));
+  dims[axis] = wanted;
+  return reshape(spread, Shape(dims));
 }
 
 /// The scores where `seen` is true, minus infinity elsewhere.
 UOp mask_unseen(UOp scores, UOp seen) {
   UOp pair[] = {seen, scores};
   tensor::broadcast(pair);
-  return ir::where(pair[0], pair[1], ir::like(pair[1], -std::numeric_limits<double>::infinity()));
+  return where(pair[0], pair[1], like(pair[1], -std::numeric_limits<double>::infinity()));
 }
 
 UOp apply_mask(UOp scores, UOp mask) {
   if (is_bool(mask->dtype)) return mask_unseen(scores, mask);
   if (!is_float(mask->dtype))
     usage_error("the mask is {}; give bool (true takes part) or floats that are added to the scores", describe(mask));
-  UOp pair[] = {ir::cast(mask, scores->dtype), scores};
+  UOp pair[] = {cast(mask, scores->dtype), scores};
   tensor::broadcast(pair);
   return pair[1] + pair[0];
 }
@@ -81,7 +81,7 @@ UOp mask_of_padding(UOp scores, UOp padding) {
   Shape::Dims dims(scores->rank(), Dim(1));
   dims.back() = given.back();
   if (given.size() == 2) dims.front() = given.front();
-  const UOp placed = ir::reshape(padding, Shape(dims));
+  const UOp placed = reshape(padding, Shape(dims));
   return is_bool(placed->dtype) ? node_of(logical_not(wrap(placed))) : placed;
 }
 
@@ -98,7 +98,7 @@ Tensor weights_of(UOp q, const Tensor& keys, const AttentionOptions& o) {
   check_queries(q, node_of(keys));
   if (!(o.dropout_p >= 0 && o.dropout_p < 1))
     usage_error("dropout_p is {}; a probability in [0, 1) is needed", o.dropout_p);
-  q = ir::to_compute_type(q);  // and so is everything that is multiplied with it
+  q = to_compute_type(q);  // and so is everything that is multiplied with it
   const Dim& size = dim_from_end(q, 1);
   const Tensor scores = matmul(wrap(q), keys.transpose());
   UOp s =
@@ -109,7 +109,7 @@ Tensor weights_of(UOp q, const Tensor& keys, const AttentionOptions& o) {
     const Shape plane{dim_from_end(s, 2), dim_from_end(s, 1)};
     UOp query = position(plane, 0, s->device);
     if (o.lower_right) query = aligned_at_end(query, s);
-    s = mask_unseen(s, ir::le(position(plane, 1, s->device), query));
+    s = mask_unseen(s, le(position(plane, 1, s->device), query));
   }
   if (o.attn_mask.defined()) s = apply_mask(s, node_of(o.attn_mask));
   if (o.key_padding_mask.defined()) s = apply_mask(s, mask_of_padding(s, node_of(o.key_padding_mask)));
@@ -154,7 +154,7 @@ namespace {
 
 /// `places`: the positions [positions], or what broadcasts to x's axes but the last; null: 0, 1, ...
 Tensor rotated(UOp given, UOp places, const RotaryOptions& o) {
-  UOp x = ir::to_compute_type(given);
+  UOp x = to_compute_type(given);
   if (x->rank() < 2) usage_error("{} has {} axes; give [..., positions, size]", describe(given), x->rank());
   const int64_t last = static_cast<int64_t>(x->rank()) - 1, size = fixed_size(given, last, "rotated");
   if (size % 2) usage_error("the last axis of {} has the odd size {}; pairs are rotated", describe(given), size);
@@ -169,13 +169,13 @@ Tensor rotated(UOp given, UOp places, const RotaryOptions& o) {
     plane = Shape(dims);
     Shape::Dims column = places->shape.dims();
     column.push_back(Dim(1));
-    places = node_of(wrap(ir::reshape(places, Shape(column))).expand(plane));
+    places = node_of(wrap(reshape(places, Shape(column))).expand(plane));
   } else {
     places = position(plane, 0, x->device);
   }
-  UOp place = ir::cast(places, x->dtype) + static_cast<double>(o.offset);
-  UOp pair = ir::cast(position(plane, static_cast<int64_t>(plane.rank()) - 1, x->device), x->dtype);
-  UOp angle = place * ir::exp(pair * (-2.0 * std::log(o.base) / static_cast<double>(size)));
+  UOp place = cast(places, x->dtype) + static_cast<double>(o.offset);
+  UOp pair = cast(position(plane, static_cast<int64_t>(plane.rank()) - 1, x->device), x->dtype);
+  UOp angle = place * exp(pair * (-2.0 * std::log(o.base) / static_cast<double>(size)));
 
   // The two elements of a pair get an axis of their own: after the axis of pairs if interleaved, before it otherwise.
   const int64_t twos = o.interleaved ? last + 1 : last;
@@ -183,13 +183,13 @@ Tensor rotated(UOp given, UOp places, const RotaryOptions& o) {
   dims.back() = half;
   dims.insert(dims.begin() + twos, Dim(2));
   const Shape paired(dims);
-  UOp pairs = ir::reshape(x, paired);
-  auto wave = [&](ir::Op op) { return ir::broadcast_to(ir::alu(op, {angle}), paired, {twos}); };
+  UOp pairs = reshape(x, paired);
+  auto wave = [&](Op op) { return broadcast_to(alu(op, {angle}), paired, {twos}); };
   // (a, b) becomes (a cos - b sin, b cos + a sin).
-  UOp sine = wave(ir::Op::Sin), number = position(paired, twos, x->device);
-  sine = ir::where(ir::eq(number, ir::like(number, 0.0)), -sine, sine);
-  UOp y = ir::reshape(pairs * wave(ir::Op::Cos) + ir::flip(pairs, {twos}) * sine, x->shape);
-  return wrap(ir::cast(y, given->dtype));
+  UOp sine = wave(Op::Sin), number = position(paired, twos, x->device);
+  sine = where(eq(number, like(number, 0.0)), -sine, sine);
+  UOp y = reshape(pairs * wave(Op::Cos) + flip(pairs, {twos}) * sine, x->shape);
+  return wrap(cast(y, given->dtype));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ AxisSlice resolve_number(UOp x, int64_t axis, int64_t number) {
 
 /// The elements from the first to a symbolic number of them.
 AxisSlice resolve_symbolic(UOp x, int64_t axis, const Slice& s) {
-  const Dim& size = x->shape[static_cast<size_t>(axis)];
+  const Dim& size = x->shape[axis];
   if (s.begin && s.begin->symbolic())
     usage_error("a slice of axis {} of {} begins at the symbolic size {}; give Narrow{{Tensor(n), length}}", axis,
                 describe(x), to_string(*s.begin));
@@ -41,7 +41,7 @@ AxisSlice resolve_symbolic(UOp x, int64_t axis, const Slice& s) {
 }
 
 AxisSlice resolve_slice(UOp x, int64_t axis, const Slice& s) {
-  const Dim& size = x->shape[static_cast<size_t>(axis)];
+  const Dim& size = x->shape[axis];
   if (s.step == 0) usage_error("a slice of axis {} of {} has step 0; give another step", axis, describe(x));
   if (s.begin.value_or(0) == 0 && !s.end && s.step == 1) return {0, 1, size, true};
   if (!s.begin && !s.end && s.step == -1) return {size.value() - 1, -1, size, false};
@@ -62,15 +62,15 @@ AxisSlice resolve_slice(UOp x, int64_t axis, const Slice& s) {
 /// The movements that read a part: flip axes with negative steps, then shrink to a box. An axis of step s is padded to
 /// full rows of s elements, of which the first column is taken.
 struct SliceMovements {
-  ir::Ints mirrored;
-  ir::Region cut, column;
+  Ints mirrored;
+  Region cut, column;
   Shape taken, filled, rows;
   bool strided = false;
 };
 
 SliceMovements movements_of(const Shape& shape, const BasicIndex& index) {
   SliceMovements w;
-  w.cut = ir::full_region(shape);
+  w.cut = full_region(shape);
   for (size_t a = 0; a < shape.rank(); ++a) {
     const AxisSlice& s = index.slices[a];
     const int64_t step = s.step < 0 ? -s.step : s.step, n = shape[a].value(), count = s.count.value();
@@ -116,12 +116,10 @@ bool BasicIndex::box() const {
   return std::ranges::all_of(slices, [](const AxisSlice& s) { return s.step == 1; });
 }
 
-ir::Region BasicIndex::region() const {
-  ir::Region out;
-  for (const AxisSlice& s : slices)
-    out.push_back(s.whole || s.count.symbolic() ? ir::Extent{0, s.count}
-                                                : ir::Extent{s.begin, s.begin + s.count.value()});
-  return out;
+Region BasicIndex::region() const {
+  return mapped<Region>(slices, [&](const AxisSlice& s) {
+    return s.whole || s.count.symbolic() ? Extent{0, s.count} : Extent{s.begin, s.begin + s.count.value()};
+  });
 }
 
 BasicIndex resolve(UOp x, std::span<const Index> items) {
@@ -145,10 +143,9 @@ BasicIndex resolve(UOp x, std::span<const Index> items) {
 
 UOp read(UOp x, const BasicIndex& index) {
   const SliceMovements w = movements_of(x->shape, index);
-  UOp part = ir::shrink(ir::flip(x, w.mirrored), w.cut);
-  if (w.strided)
-    part = ir::shrink(ir::reshape(ir::pad(part, ir::full_region(part->shape), w.filled), w.rows), w.column);
-  return ir::reshape(part, index.shape);
+  UOp part = shrink(flip(x, w.mirrored), w.cut);
+  if (w.strided) part = shrink(reshape(pad(part, full_region(part->shape), w.filled), w.rows), w.column);
+  return reshape(part, index.shape);
 }
 
 UOp overwrite(UOp x, const BasicIndex& index, UOp v) {
@@ -156,16 +153,15 @@ UOp overwrite(UOp x, const BasicIndex& index, UOp v) {
   // The inverse of read(): places the value, then places a mask that tells where it is.
   auto placed = [&](UOp part) {
     if (w.strided) {
-      Shape thin;
-      for (const ir::Extent& e : w.column) thin.push_back(e.end);
-      part = ir::reshape(ir::pad(ir::reshape(part, thin), w.column, w.rows), w.filled);
-      part = ir::shrink(part, ir::full_region(w.taken));
+      auto thin = mapped<Shape>(w.column, &Extent::end);
+      part = reshape(pad(reshape(part, thin), w.column, w.rows), w.filled);
+      part = shrink(part, full_region(w.taken));
     } else {
-      part = ir::reshape(part, w.taken);
+      part = reshape(part, w.taken);
     }
-    return ir::flip(ir::pad(part, w.cut, x->shape), w.mirrored);
+    return flip(pad(part, w.cut, x->shape), w.mirrored);
   };
-  return ir::where(placed(ir::true_like(v)), placed(v), x);
+  return where(placed(true_like(v)), placed(v), x);
 }
 
 }  // namespace sinter::tensor

@@ -36,7 +36,7 @@ struct ConvOperands {
   DType type;
   UOp given, x;      ///< as the user gave it, and with a batch axis
   UOp weight, bias;  ///< bias may be null
-  ir::Ints kernel;   ///< sizes along the sliding axes
+  Ints kernel;       ///< sizes along the sliding axes
 };
 
 ConvOperands conv_operands(size_t sliding, const Arg& input, const Tensor& weight, const Tensor& bias,
@@ -64,9 +64,9 @@ ConvOperands conv_operands(size_t sliding, const Arg& input, const Tensor& weigh
 Tensor finish(const ConvOperands& c, UOp y, int64_t out) {
   Shape joined{y->shape[0], out};
   for (size_t i = 3; i < y->rank(); ++i) joined.push_back(y->shape[i]);
-  y = ir::reshape(y, joined);
-  if (c.bias) y = y + ir::expand(ir::to_compute_type(c.bias), joined, ir::others(joined.rank(), {1}));
-  y = ir::cast(y, c.type);
+  y = reshape(y, joined);
+  if (c.bias) y = y + expand(to_compute_type(c.bias), joined, others(joined.rank(), {1}));
+  y = cast(y, c.type);
   return unbatched(y, c.given, c.x);
 }
 
@@ -82,7 +82,7 @@ UOp pad_input(UOp x, std::vector<WindowAxis>& slide, PadMode mode) {
 }
 
 /// The windows of a convolution: numbers of padding, or those that its name means.
-std::vector<WindowAxis> conv_axes(size_t sliding, const ir::Ints& kernel, const ConvOptions& o) {
+std::vector<WindowAxis> conv_axes(size_t sliding, const Ints& kernel, const ConvOptions& o) {
   const std::string& name = o.padding.name();
   if (!name.empty() && name != "same" && name != "valid")
     usage_error("padding is \"{}\"; give numbers, \"same\" or \"valid\"", name);
@@ -106,7 +106,7 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
   Call call(name, input.where());
   const ConvOperands c = conv_operands(sliding, input, weight, bias, "out, in / groups");
   const UOp given = c.given, w = c.weight;
-  const ir::Ints& kernel = c.kernel;
+  const Ints& kernel = c.kernel;
   check_channels(c.x, w, c.bias, o.groups);
   const int64_t out = w->shape[0].value(), in = w->shape[1].value(), groups = o.groups;
   auto slide = conv_axes(sliding, kernel, o);
@@ -114,7 +114,7 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
 
   // Both are broadcast to [n, group, out, in, windows, taps, ...]: x has no output channels, w no batch and no windows.
   Shape grouped{x->shape[0], groups, in}, weights{groups, out / groups, in};
-  ir::Ints over_windows;
+  Ints over_windows;
   for (size_t i = 0; i < sliding; ++i) {
     grouped.push_back(x->shape[2 + i]);
     weights.push_back(kernel[i]);
@@ -122,21 +122,20 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
   }
   UOp image = x, filter = w;
   as_factors(image, filter);
-  UOp seen = windows(ir::reshape(image, grouped), slide, x == c.x ? given : x);
-  const Shape shape(ir::with_axes(seen->shape.dims(), {2}, [&](int64_t) { return Dim(out / groups); }));
+  UOp seen = windows(reshape(image, grouped), slide, x == c.x ? given : x);
+  const Shape shape(with_axes(seen->shape.dims(), {2}, [&](int64_t) { return Dim(out / groups); }));
   check_shape(shape);
-  seen = ir::expand(seen, shape, {2});
-  ir::Ints summed = tap_axes(seen, sliding);
+  seen = expand(seen, shape, {2});
+  Ints summed = tap_axes(seen, sliding);
   summed.insert(summed.begin(), 3);
-  const UOp y = ir::reduce(addition_of(c.type),
-                           seen * ir::broadcast_to(ir::reshape(filter, weights), shape, over_windows), summed);
+  const UOp y = reduce(addition_of(c.type), seen * broadcast_to(reshape(filter, weights), shape, over_windows), summed);
   return finish(c, y, out);
 }
 
 /// The sizes of a transposed convolution's result.
-ir::Ints transposed_sizes(UOp x, const std::vector<WindowAxis>& slide, const PerAxis& output_padding) {
-  const ir::Ints more = per_axis("output_padding", output_padding.numbers(), slide.size(), 0);
-  ir::Ints sizes;
+Ints transposed_sizes(UOp x, const std::vector<WindowAxis>& slide, const PerAxis& output_padding) {
+  const Ints more = per_axis("output_padding", output_padding.numbers(), slide.size(), 0);
+  Ints sizes;
   for (size_t i = 0; i < slide.size(); ++i) {
     const WindowAxis& s = slide[i];
     const auto axis = static_cast<int64_t>(2 + i);
@@ -175,12 +174,12 @@ Tensor transposed(std::string_view name, size_t sliding, const Arg& input, const
     usage_error("the bias is {}, the output has {} channels; give one number for each", describe(c.bias),
                 each * groups);
   const auto slide = window_axes(sliding, c.kernel, o.stride, o.padding, o.dilation);
-  const ir::Ints sizes = transposed_sizes(x, slide, o.output_padding);
+  const Ints sizes = transposed_sizes(x, slide, o.output_padding);
 
   // Both are broadcast to [n, group, in, out, windows, taps, ...]: x has no output channels and no taps.
   Shape shape{x->shape[0], groups, in / groups, each}, grouped{x->shape[0], groups, in / groups},
       weights{groups, in / groups, each};
-  ir::Ints of_x{3}, of_weights{0};
+  Ints of_x{3}, of_weights{0};
   for (size_t i = 0; i < sliding; ++i) {
     of_weights.push_back(static_cast<int64_t>(shape.rank()));
     shape.push_back(x->shape[2 + i]);
@@ -192,9 +191,9 @@ Tensor transposed(std::string_view name, size_t sliding, const Arg& input, const
   check_shape(shape);
   UOp image = x, filter = w;
   as_factors(image, filter);
-  const UOp products = ir::expand(ir::reshape(image, grouped), shape, of_x) *
-                       ir::expand(ir::reshape(filter, weights), shape, of_weights);
-  return finish(c, tensor::overlap_add(ir::reduce(addition_of(c.type), products, {2}), slide, sizes), each * groups);
+  const UOp products =
+      expand(reshape(image, grouped), shape, of_x) * expand(reshape(filter, weights), shape, of_weights);
+  return finish(c, tensor::overlap_add(reduce(addition_of(c.type), products, {2}), slide, sizes), each * groups);
 }
 
 }  // namespace

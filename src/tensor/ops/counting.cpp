@@ -41,35 +41,34 @@ struct HistogramRange {
 
 /// Equal limits are moved apart by `margin` on either side.
 HistogramRange histogram_range(UOp x, double low, double high, double margin) {
-  const auto bound = [&](ir::Combine combine) { return ir::reduce(combine, x, {0}); };
-  UOp least = ir::constant(*x->graph, x->dtype, low, x->device),
-      most = ir::constant(*x->graph, x->dtype, high, x->device);
+  const auto bound = [&](Combine combine) { return reduce(combine, x, {0}); };
+  UOp least = constant(*x->graph, x->dtype, low, x->device), most = constant(*x->graph, x->dtype, high, x->device);
   if (low == 0 && high == 0 && x->shape.numel() > 0) {
-    least = bound(ir::Combine::Min);
-    most = bound(ir::Combine::Max);
+    least = bound(Combine::Min);
+    most = bound(Combine::Max);
   }
-  UOp none = ir::eq(least, most);
-  return {x, ir::where(none, least - margin, least), ir::where(none, most + margin, most)};
+  UOp none = eq(least, most);
+  return {x, where(none, least - margin, least), where(none, most + margin, most)};
 }
 
 UOp count_bins(const HistogramRange& range, int64_t bins) {
   UOp x = range.x;
-  ir::Graph& g = *x->graph;
-  UOp low = ir::broadcast_to(range.low, x->shape), high = ir::broadcast_to(range.high, x->shape);
-  UOp inside = ir::le(low, x) & ir::le(x, high);
-  UOp bin = ir::cast((x - low) * static_cast<double>(bins) / (high - low), DType::I64);
-  bin = ir::minimum(ir::maximum(bin, ir::like(bin, 0.0)), ir::like(bin, static_cast<double>(bins - 1)));
-  UOp counts = ir::full(g, {bins}, DType::I64, 0, x->device);
-  return ir::scatter_add(counts, bin, ir::cast(inside, DType::I64), 0);
+  Graph& g = *x->graph;
+  UOp low = broadcast_to(range.low, x->shape), high = broadcast_to(range.high, x->shape);
+  UOp inside = le(low, x) & le(x, high);
+  UOp bin = cast((x - low) * static_cast<double>(bins) / (high - low), DType::I64);
+  bin = minimum(maximum(bin, like(bin, 0.0)), like(bin, static_cast<double>(bins - 1)));
+  UOp counts = full(g, {bins}, DType::I64, 0, x->device);
+  return scatter_add(counts, bin, cast(inside, DType::I64), 0);
 }
 
 HistogramRange histogram_operand(const Arg& x, int64_t bins, double low, double high, double margin) {
   require_type(x.is_tensor() && is_float(operand(x)->dtype), x, "a float tensor");
-  UOp n = ir::detach(operand(x));
+  UOp n = detach(operand(x));
   if (bins < 1) usage_error("{} bins for {}; give 1 or more", bins, describe(n));
   if (!(std::isfinite(low) && std::isfinite(high) && low <= high))
     usage_error("the bins reach from {} to {}; give finite numbers in order", low, high);
-  return histogram_range(all_in_one(ir::to_compute_type(n)).x, low, high, margin);
+  return histogram_range(all_in_one(to_compute_type(n)).x, low, high, margin);
 }
 
 Tensor counted(const Tensor& x, const Tensor* weights, int64_t least) {
@@ -122,7 +121,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t least, Loc where
 Tensor histc(Arg x, int64_t bins, double low, double high) {
   Call call("histc", x.where());
   const HistogramRange range = histogram_operand(x, bins, low, high, 1);
-  return wrap(ir::cast(count_bins(range, bins), operand(x)->dtype));
+  return wrap(cast(count_bins(range, bins), operand(x)->dtype));
 }
 
 Histogram histogram(Arg x, int64_t bins, std::optional<std::pair<double, double>> range) {
@@ -132,11 +131,11 @@ Histogram histogram(Arg x, int64_t bins, std::optional<std::pair<double, double>
   const HistogramRange over = histogram_operand(x, bins, low, high, 0.5);
   const DType given = operand(x)->dtype, type = over.x->dtype;
   const Shape shape{bins + 1};
-  UOp number = ir::cast(ir::arange(*over.x->graph, bins + 1, over.x->device), type);
-  UOp first = ir::broadcast_to(over.low, shape), last = ir::broadcast_to(over.high, shape);
+  UOp number = cast(arange(*over.x->graph, bins + 1, over.x->device), type);
+  UOp first = broadcast_to(over.low, shape), last = broadcast_to(over.high, shape);
   UOp edges = first + number * ((last - first) / static_cast<double>(bins));
-  edges = ir::where(ir::eq(number, ir::like(number, static_cast<double>(bins))), last, edges);
-  return {wrap(ir::cast(count_bins(over, bins), given)), wrap(ir::cast(edges, given))};
+  edges = where(eq(number, like(number, static_cast<double>(bins))), last, edges);
+  return {wrap(cast(count_bins(over, bins), given)), wrap(cast(edges, given))};
 }
 
 }  // namespace sinter::inline v0

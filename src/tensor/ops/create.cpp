@@ -15,14 +15,13 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::Scalar;
 
-ir::TensorGraph& graph() { return ir::TensorGraph::get(); }
+TensorGraph& graph() { return TensorGraph::get(); }
 
 Tensor fill_constant(const Shape& shape, Scalar value, DType dtype, Device device) {
   check_shape(shape);
   check_device(device);
-  return wrap(ir::broadcast_to(ir::constant(graph(), value, dtype, device), shape));
+  return wrap(broadcast_to(constant(graph(), value, dtype, device), shape));
 }
 
 /// The shape of a nested list, taken from its first elements. flatten() checks that all others agree.
@@ -108,7 +107,7 @@ Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Device devi
   } else {
     buffer->write(data);
   }
-  UOp n = graph().make({ir::Op::Data, dtype, shape, {}, {}, device});
+  UOp n = graph().make({Op::Data, dtype, shape, {}, {}, device});
   graph().attach_storage(n, buffer.release());
   return wrap(n);
 }
@@ -124,7 +123,7 @@ Tensor from(const Nested& values, DType dtype, Device device, Loc where) {
   std::vector<unsigned char> bytes(numbers.size() * size_of(t));
   for (size_t i = 0; i < numbers.size(); ++i) {
     // Every target is little-endian: the low bytes come first.
-    const uint64_t bits = ir::to_bits(t, number_of(*numbers[i], t));
+    const uint64_t bits = to_bits(t, number_of(*numbers[i], t));
     std::memcpy(bytes.data() + i * size_of(t), &bits, size_of(t));
   }
   return from_bytes(bytes.data(), bytes.size(), t, shape, device, where);
@@ -150,7 +149,7 @@ Tensor full(const Shape& shape, Arg value, DType dtype, Device device) {
   if (n->rank())
     usage_error("the value is {} and must be one number to fill {}; use expand for more", describe(n),
                 to_string(shape));
-  return wrap(ir::broadcast_to(on_device(n, device, shape), shape));
+  return wrap(broadcast_to(on_device(n, device, shape), shape));
 }
 
 Tensor empty(const Shape& shape, DType dtype, Device device, Loc where) {
@@ -179,7 +178,7 @@ Tensor arange(const Dim& end, DType dtype, Device device, Loc where) {
   Call call("arange", where);
   check_shape({end});
   check_device(device);
-  return wrap(ir::cast(ir::arange(graph(), end, device), type_or(dtype, int64)));
+  return wrap(cast(arange(graph(), end, device), type_or(dtype, int64)));
 }
 
 Tensor arange(Arg begin, Arg end, DType dtype, Device device) { return arange(begin, end, 1, dtype, device); }
@@ -190,13 +189,12 @@ Tensor arange(Arg begin, Arg end, Arg step, DType dtype, Device device) {
   check_shape({count});
   check_device(device);
   const DType natural = common_type({&begin, &end, &step}), t = type_or(dtype, is_bool(natural) ? int64 : natural);
-  UOp i = ir::arange(graph(), count, device);
+  UOp i = arange(graph(), count, device);
   if (is_float(natural)) {
-    i = ir::cast(i, DType::F64);
-    return wrap(ir::cast(i * step.real() + begin.real(), t));
+    i = cast(i, DType::F64);
+    return wrap(cast(i * step.real() + begin.real(), t));
   }
-  return wrap(ir::cast(
-      i * ir::like(i, Scalar::of(int64, step.integer())) + ir::like(i, Scalar::of(int64, begin.integer())), t));
+  return wrap(cast(i * like(i, Scalar::of(int64, step.integer())) + like(i, Scalar::of(int64, begin.integer())), t));
 }
 
 Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype, Device device) {
@@ -209,12 +207,12 @@ Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype, Device device) {
   if (count < 2) return full({count}, begin.real(), float64, device).to(t);
   // Computed from both ends inward, so both ends are exact.
   const double step = (end.real() - begin.real()) / static_cast<double>(count - 1);
-  UOp place = ir::arange(graph(), count, device);
-  UOp i = ir::cast(place, DType::F64);
-  UOp first_half = ir::lt(place, ir::like(place, Scalar::of(int64, (count + 1) / 2)));
-  UOp values = ir::where(first_half, i * step + begin.real(),
-                         ir::like(i, end.real()) - (static_cast<double>(count - 1) - i) * step);
-  return wrap(ir::cast(values, t));
+  UOp place = arange(graph(), count, device);
+  UOp i = cast(place, DType::F64);
+  UOp first_half = lt(place, like(place, Scalar::of(int64, (count + 1) / 2)));
+  UOp values =
+      where(first_half, i * step + begin.real(), like(i, end.real()) - (static_cast<double>(count - 1) - i) * step);
+  return wrap(cast(values, t));
 }
 
 Tensor eye(int64_t n, int64_t m, DType dtype, Device device, Loc where) {
@@ -224,7 +222,7 @@ Tensor eye(int64_t n, int64_t m, DType dtype, Device device, Loc where) {
   const Shape shape{n, m < 0 ? n : m};
   check_shape(shape);
   check_device(device);
-  return wrap(ir::cast(ir::eq(position(shape, 0, device), position(shape, 1, device)), t));
+  return wrap(cast(eq(position(shape, 0, device), position(shape, 1, device)), t));
 }
 
 Tensor number(Arg value, DType dtype, Device device) {

@@ -18,7 +18,6 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::Scalar;
 
 /// Stands for the logarithm of 0: its differences are finite, so no gradient is NaN.
 constexpr double kLogOfZero = -1e30;
@@ -30,8 +29,8 @@ struct CtcOperands {
 
 /// log(e^a + e^b + e^c) of finite numbers.
 UOp log_add(UOp a, UOp b, UOp c) {
-  UOp top = ir::detach(ir::maximum(ir::maximum(a, b), c));
-  return ir::log(ir::exp(a - top) + ir::exp(b - top) + ir::exp(c - top)) + top;
+  UOp top = detach(maximum(maximum(a, b), c));
+  return log(exp(a - top) + exp(b - top) + exp(c - top)) + top;
 }
 
 /// The recursions over the labels with a blank before, between and after them, `count` = 2 size + 1 in all. Values of
@@ -44,80 +43,78 @@ class CtcRecursion {
     const Dim n = in.labels->shape[0];
     // Labels behind the last one may be anything; those out of range are reported by GATHER.
     UOp place = tensor::position(in.labels->shape, 1, in.labels->device);
-    UOp no_label = ir::like(place, Scalar::of(DType::I64, blank));
+    UOp no_label = like(place, Scalar::of(DType::I64, blank));
     UOp labels = class_numbers(in.labels, in.log_p->shape[2]);
-    labels = ir::where(ir::lt(place, per_label(in.target_length, place->shape)), labels, no_label);
+    labels = where(lt(place, per_label(in.target_length, place->shape)), labels, no_label);
     const UOp halves[] = {insert_axis(no_label, 2), insert_axis(labels, 2)};
-    UOp pairs = ir::reshape(ir::cat(halves, 2), Shape{n, Dim(2 * size)});
+    UOp pairs = reshape(cat(halves, 2), Shape{n, Dim(2 * size)});
     UOp position = tensor::position(Shape{n, Dim(count)}, 1, place->device);
-    UOp blanks = ir::like(position, Scalar::of(DType::I64, blank));
+    UOp blanks = like(position, Scalar::of(DType::I64, blank));
     const UOp parts[] = {pairs, tensor::shrink_axis(blanks, 1, 0, 1)};
-    UOp extended = size ? ir::cat(parts, 1) : parts[1];
+    UOp extended = size ? cat(parts, 1) : parts[1];
     Shape over_time = in.log_p->shape;
     over_time[2] = Dim(count);
     // Stored, so that the kernels of all steps differ only in where they read.
-    UOp emission = at_least(ir::gather(in.log_p, ir::expand(extended, over_time, {0}), 2), kLogOfZero);
-    emission_ = ir::contiguous(over_halves(emission, {0, 2}));
+    UOp emission = at_least(gather(in.log_p, expand(extended, over_time, {0}), 2), kLogOfZero);
+    emission_ = contiguous(over_halves(emission, {0, 2}));
     const Shape steps{over_time[0], n};
     UOp time = tensor::position(steps, 0, place->device);
-    live_ = ir::contiguous(over_halves(ir::lt(time, ir::expand(in.input_length, steps, {0})), {0}));
+    live_ = contiguous(over_halves(lt(time, expand(in.input_length, steps, {0})), {0}));
     // A label may follow another without a blank between them if it differs.
-    UOp jump = ir::ne(extended, blanks) & ir::ne(extended, shifted(extended, 2, static_cast<double>(blank)));
-    jump_ = stacked(jump, shifted(ir::flip(jump, {1}), 2, 0));
+    UOp jump = ne(extended, blanks) & ne(extended, shifted(extended, 2, static_cast<double>(blank)));
+    jump_ = stacked(jump, shifted(flip(jump, {1}), 2, 0));
     // Before its first step a recursion is at the blank at its end.
-    UOp end = per_label(in.target_length, position->shape) * ir::like(position, 2.0);
-    begin_ = stacked(ir::eq(position, ir::like(position, 0.0)), ir::flip(ir::eq(position, end), {1}));
+    UOp end = per_label(in.target_length, position->shape) * like(position, 2.0);
+    begin_ = stacked(eq(position, like(position, 0.0)), flip(eq(position, end), {1}));
   }
 
   /// log of the probability of each sequence: [n]. Far below 0, kLogOfZero or less, if its labels do not fit.
   UOp log_likelihood() const {
     const int64_t steps = emission_->shape[0].value();
-    UOp one = ir::like(part(emission_, 0), 0.0), state = ir::where(begin_, one, ir::like(one, kLogOfZero));
+    UOp one = like(part(emission_, 0), 0.0), state = where(begin_, one, like(one, kLogOfZero));
     for (int64_t t = 0; t < steps; ++t) {
       UOp next = moved(state, jump_) + part(emission_, t);
-      state = ir::contiguous(ir::where(per_label(part(live_, t), next->shape), next, state));
+      state = contiguous(where(per_label(part(live_, t), next->shape), next, state));
     }
-    UOp first = moved(part(state, 0), part(jump_, 0)), last = ir::flip(part(state, 1), {1});
+    UOp first = moved(part(state, 0), part(jump_, 0)), last = flip(part(state, 1), {1});
     return tensor::logsumexp(first + last, {1});
   }
 
  private:
   /// x, which lacks the axis of labels, for each of them.
-  static UOp per_label(UOp x, const Shape& shape) {
-    return ir::expand(x, shape, {static_cast<int64_t>(shape.rank()) - 1});
-  }
+  static UOp per_label(UOp x, const Shape& shape) { return expand(x, shape, {static_cast<int64_t>(shape.rank()) - 1}); }
   /// x[i]: a time step, or one of the two directions.
   static UOp part(UOp x, int64_t i) { return drop_axes(tensor::shrink_axis(x, 0, i, i + 1), {0}); }
   static UOp stacked(UOp forward, UOp backward, int64_t axis = 0) {
     const UOp both[] = {insert_axis(forward, axis), insert_axis(backward, axis)};
-    return ir::cat(both, axis);
+    return cat(both, axis);
   }
   /// x[time, n, ..] as [half of the time, 2, n, ..], the second half from its end along the axes `back`.
-  static UOp over_halves(UOp x, const ir::Ints& back) {
+  static UOp over_halves(UOp x, const Ints& back) {
     const int64_t time = x->shape[0].value(), half = (time + 1) / 2;
     if (time < 2 * half) x = pad_axis(x, 0, 0, 2 * half);
-    return stacked(tensor::shrink_axis(x, 0, 0, half), ir::flip(tensor::shrink_axis(x, 0, half, 2 * half), back), 1);
+    return stacked(tensor::shrink_axis(x, 0, 0, half), flip(tensor::shrink_axis(x, 0, half, 2 * half), back), 1);
   }
   /// x[.., i - by], `fill` where there is none.
   static UOp shifted(UOp x, int64_t by, double fill) {
     const auto axis = static_cast<int64_t>(x->rank()) - 1;
-    const int64_t count = x->shape[static_cast<size_t>(axis)].value();
-    if (by >= count) return ir::like(x, fill);
+    const int64_t count = x->shape[axis].value();
+    if (by >= count) return like(x, fill);
     UOp moved = pad_axis(tensor::shrink_axis(x, axis, 0, count - by), axis, by, count);
     UOp place = tensor::position(x->shape, axis, x->device);
-    return ir::where(ir::lt(place, ir::like(place, static_cast<double>(by))), ir::like(x, fill), moved);
+    return where(lt(place, like(place, static_cast<double>(by))), like(x, fill), moved);
   }
   /// What a step makes of the probabilities, without the label that it emits.
   static UOp moved(UOp state, UOp jump) {
     return log_add(state, shifted(state, 1, kLogOfZero),
-                   ir::where(jump, shifted(state, 2, kLogOfZero), ir::like(state, kLogOfZero)));
+                   where(jump, shifted(state, 2, kLogOfZero), like(state, kLogOfZero)));
   }
 
   UOp emission_, live_, jump_, begin_;
 };
 
 UOp length_operand(const Tensor& t, const char* role, UOp log_p) {
-  UOp n = ir::cast(index_operand(node_of(t)), DType::I64);
+  UOp n = cast(index_operand(node_of(t)), DType::I64);
   if (n->rank() == 0) n = insert_axis(n, 0);
   if (!(n->shape == Shape{log_p->shape[1]}))
     usage_error("the {} are {}, one for each of {} sequences is needed; give [n]", role, describe(node_of(t)),
@@ -131,7 +128,7 @@ UOp time_steps(UOp given, bool& one, const CtcOptions& options) {
   if (!one && given->rank() != 3)
     usage_error("the log-probabilities are {}, of {} axes; give [time, n, classes] or [time, classes]", describe(given),
                 given->rank());
-  UOp x = ir::to_compute_type(given);
+  UOp x = to_compute_type(given);
   if (one) x = insert_axis(x, 1);
   if (fixed_size(x, 0, "the time of ctc_loss") < 1)
     usage_error("the log-probabilities are {}, of {} time steps; give at least one", describe(given), 0);
@@ -143,11 +140,11 @@ UOp time_steps(UOp given, bool& one, const CtcOptions& options) {
 
 Tensor ctc(UOp given, bool one, const CtcOperands& in, const CtcOptions& options) {
   UOp log_likelihood = CtcRecursion(in, options.blank).log_likelihood();
-  UOp impossible = ir::lt(log_likelihood, ir::like(log_likelihood, 0.5 * kLogOfZero));
+  UOp impossible = lt(log_likelihood, like(log_likelihood, 0.5 * kLogOfZero));
   const double instead = options.zero_infinity ? 0 : std::numeric_limits<double>::infinity();
-  UOp loss = ir::where(impossible, ir::like(log_likelihood, instead), -log_likelihood);
+  UOp loss = where(impossible, like(log_likelihood, instead), -log_likelihood);
   if (options.reduction == Reduction::Mean)
-    loss = loss / ir::cast(ir::maximum(in.target_length, ir::like(in.target_length, 1.0)), loss->dtype);
+    loss = loss / cast(maximum(in.target_length, like(in.target_length, 1.0)), loss->dtype);
   if (one) loss = drop_axes(loss, {0});
   return finished_loss(loss, options.reduction, given->dtype);
 }
@@ -172,8 +169,8 @@ UOp separate_labels(UOp labels, const std::vector<int64_t>& lengths) {
   }
   if (begin != total)
     usage_error("there are {} labels in all, and the lengths of the targets add up to {}; give as many", total, begin);
-  if (place.empty()) return ir::reshape(tensor::shrink_axis(labels, 0, 0, 0), {n, size});
-  return ir::reshape(ir::gather(labels, node_of(from(place, labels->device)), 0), {n, size});
+  if (place.empty()) return reshape(tensor::shrink_axis(labels, 0, 0, 0), {n, size});
+  return reshape(gather(labels, node_of(from(place, labels->device)), 0), {n, size});
 }
 
 }  // namespace
@@ -184,7 +181,7 @@ Tensor ctc_loss(Arg log_probabilities, const Tensor& targets, const Tensor& inpu
   UOp given = float_operand(log_probabilities);
   bool one = false;
   UOp x = time_steps(given, one, options);
-  UOp labels = ir::cast(index_operand(node_of(targets)), DType::I64);
+  UOp labels = cast(index_operand(node_of(targets)), DType::I64);
   if (one && labels->rank() == 1) labels = insert_axis(labels, 0);
   if (labels->rank() != 2 || !(labels->shape[0] == x->shape[1]))
     usage_error("the targets are {}, and there are {} sequences; give [n, size]", describe(node_of(targets)),

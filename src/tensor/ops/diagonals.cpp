@@ -13,10 +13,10 @@
 namespace sinter {
 namespace tensor {
 
-ir::UOp take_diagonal(ir::UOp x, int64_t a, int64_t b) {
+UOp take_diagonal(UOp x, int64_t a, int64_t b) {
   Shape one = x->shape;
   one[b] = 1;
-  return drop_axes(ir::gather(x, position(one, a, x->device), b), {b});
+  return drop_axes(gather(x, position(one, a, x->device), b), {b});
 }
 
 }  // namespace tensor
@@ -38,8 +38,8 @@ std::pair<int64_t, int64_t> two_axes(UOp x, size_t rank, int64_t a, int64_t b) {
 }
 
 /// The order of axes in which the last two of `rank` axes come to places a and b.
-ir::Ints last_two_to(size_t rank, int64_t a, int64_t b) {
-  ir::Ints order;
+Ints last_two_to(size_t rank, int64_t a, int64_t b) {
+  Ints order;
   int64_t next = 0;
   for (int64_t i = 0; i < static_cast<int64_t>(rank); ++i)
     order.push_back(i == a ? static_cast<int64_t>(rank) - 2 : i == b ? static_cast<int64_t>(rank) - 1 : next++);
@@ -48,9 +48,9 @@ ir::Ints last_two_to(size_t rank, int64_t a, int64_t b) {
 
 UOp diagonal_of(UOp x, int64_t offset, int64_t a, int64_t b) {
   const auto [rows_axis, columns_axis] = two_axes(x, x->rank(), a, b);
-  ir::Ints order = ir::others(x->rank(), {std::min(rows_axis, columns_axis), std::max(rows_axis, columns_axis)});
+  Ints order = others(x->rank(), {std::min(rows_axis, columns_axis), std::max(rows_axis, columns_axis)});
   order.push_back(rows_axis), order.push_back(columns_axis);
-  UOp matrix = ir::permute(x, order);
+  UOp matrix = permute(x, order);
   const int64_t axis = static_cast<int64_t>(x->rank()) - 2;
   if (!offset && matrix->shape[-1] == matrix->shape[-2]) return take_diagonal(matrix, axis, axis + 1);
   const int64_t rows = fixed_size(x, rows_axis, "an axis of this diagonal"),
@@ -69,8 +69,8 @@ UOp embedded_diagonal(UOp x, int64_t offset, int64_t a, int64_t b) {
   Shape square = x->shape;
   square.push_back(square[last]);
   check_shape(square);
-  UOp y = ir::where(ir::eq(position(square, last, x->device), position(square, last + 1, x->device)),
-                    ir::expand(x, square, {last + 1}), ir::full(*x->graph, square, x->dtype, 0, x->device));
+  UOp y = where(eq(position(square, last, x->device), position(square, last + 1, x->device)),
+                expand(x, square, {last + 1}), full(*x->graph, square, x->dtype, 0, x->device));
   if (offset) {
     const int64_t most = Shape::kMaxElements, shift = std::clamp(offset, -most, most),
                   away = shift < 0 ? -shift : shift, n = fixed_size(x, last, "put beside the main diagonal") + away;
@@ -78,7 +78,7 @@ UOp embedded_diagonal(UOp x, int64_t offset, int64_t a, int64_t b) {
     check_shape(square);
     y = pad_axis(pad_axis(y, last, shift < 0 ? away : 0, n), last + 1, shift > 0 ? away : 0, n);
   }
-  return ir::permute(y, last_two_to(y->rank(), rows_axis, columns_axis));
+  return permute(y, last_two_to(y->rank(), rows_axis, columns_axis));
 }
 
 /// x with 0 below the diagonal `offset` if `upper`, above it otherwise.
@@ -87,8 +87,8 @@ UOp triangle_of(UOp x, int64_t offset, bool upper) {
   const auto last = static_cast<int64_t>(x->rank()) - 1;
   UOp rows = position(x->shape, last - 1, x->device), columns = position(x->shape, last, x->device);
   const int64_t most = Shape::kMaxElements;
-  UOp at = rows + ir::like(rows, ir::Scalar::of(DType::I64, std::clamp(offset, -most, most)));
-  return ir::where(upper ? ir::le(at, columns) : ir::le(columns, at), x, ir::like(x, ir::Scalar::of(x->dtype, 0)));
+  UOp at = rows + like(rows, Scalar::of(DType::I64, std::clamp(offset, -most, most)));
+  return where(upper ? le(at, columns) : le(columns, at), x, like(x, Scalar::of(x->dtype, 0)));
 }
 
 Tensor triangle_indices(std::string_view name, int64_t rows, int64_t columns, int64_t offset, bool upper, Device device,

@@ -26,7 +26,7 @@ const double kLogTwoPi = std::log(2 * std::numbers::pi);
 /// Both parameters in one float type and one shape.
 std::vector<Tensor> parameters(const Arg& a, const Arg& b) {
   const Call call("parameters", a.where());
-  std::vector<ir::UOp> nodes{operand(a, common_float_type({&a, &b})), operand(b, common_float_type({&a, &b}))};
+  std::vector<UOp> nodes{operand(a, common_float_type({&a, &b})), operand(b, common_float_type({&a, &b}))};
   tensor::broadcast(nodes);
   return {wrap(nodes[0]), wrap(nodes[1])};
 }
@@ -40,7 +40,7 @@ Shape joined(const Shape& lead, const Shape& shape) {
 /// UsageError unless it is a tensor of floats with at least `rank` axes.
 void require_floats(const Tensor& x, int64_t rank) {
   const Call call("logits", Loc::current());
-  const ir::UOp n = node_of(x);
+  const UOp n = node_of(x);
   if (!is_float(n->dtype)) usage_error("needs floats, got {}; convert them with to(float32)", describe(n));
   if (static_cast<int64_t>(n->rank()) < rank)
     usage_error("{} has no axis of classes; give the shape [.., classes]", describe(n));

@@ -21,7 +21,7 @@ UOp dropped(UOp x, double p, DropUnit unit, Generator* generator, Loc where) {
   if (unit != DropUnit::Element)
     for (size_t i = unit == DropUnit::Channel ? 2 : 1; i < drawn.rank(); ++i) drawn[i] = Dim(1);
   UOp mask = node_of(bernoulli(p, drawn, {.generator = generator, .device = x->device}, where));
-  return ir::broadcast_to(mask, x->shape);
+  return broadcast_to(mask, x->shape);
 }
 
 /// The operand of a call that drops such units.
@@ -38,7 +38,7 @@ Tensor drop(const Arg& x, double p, bool training, DropUnit unit, Generator* gen
   UOp n = drop_operand(x, p, unit);
   if (!training || p == 0) return wrap(n);
   UOp mask = dropped(n, p, unit, generator, x.where());
-  return wrap(ir::where(mask, ir::like(n, 0.0), n * (p < 1 ? 1.0 / (1.0 - p) : 0.0)));
+  return wrap(where(mask, like(n, 0.0), n * (p < 1 ? 1.0 / (1.0 - p) : 0.0)));
 }
 
 /// Of x of `rank` axes or one less, where `one_sample`: the axis of samples is the one that lacks.
@@ -55,42 +55,29 @@ Tensor alpha_drop(const Arg& x, double p, bool training, DropUnit unit, Generato
   UOp given = drop_operand(x, p, unit);
   if (!training || p == 0) return wrap(given);
   if (p == 1) return wrap(given * 0.0);
-  UOp n = ir::to_compute_type(given), mask = dropped(n, p, unit, generator, x.where());
+  UOp n = to_compute_type(given), mask = dropped(n, p, unit, generator, x.where());
   constexpr double kLowest = 1.7580993408473766;  // -selu(-infinity)
   const double scale = 1 / std::sqrt((kLowest * kLowest * p + 1) * (1 - p)), shift = scale * kLowest * p;
-  UOp out = ir::where(mask, ir::like(n, shift - scale * kLowest), n * scale + shift);
-  return wrap(ir::cast(out, given->dtype));
+  UOp out = where(mask, like(n, shift - scale * kLowest), n * scale + shift);
+  return wrap(cast(out, given->dtype));
 }
 
 }  // namespace
 
-Tensor dropout(Arg x, double p, bool training, Generator* generator) {
-  Call call("dropout", x.where());
-  return drop(x, p, training, DropUnit::Element, generator);
-}
-Tensor feature_dropout(Arg x, double p, bool training, Generator* generator) {
-  Call call("feature_dropout", x.where());
-  return drop(x, p, training, DropUnit::Channel, generator);
-}
-Tensor dropout1d(Arg x, double p, bool training, Generator* generator) {
-  Call call("dropout1d", x.where());
-  return drop_channels(x, p, training, 3, true, "[n, channels, l] or [channels, l]", generator);
-}
-Tensor dropout2d(Arg x, double p, bool training, Generator* generator) {
-  Call call("dropout2d", x.where());
-  return drop_channels(x, p, training, 4, false, "[n, channels, h, w] or [n, channels, l]", generator);
-}
-Tensor dropout3d(Arg x, double p, bool training, Generator* generator) {
-  Call call("dropout3d", x.where());
-  return drop_channels(x, p, training, 5, true, "[n, channels, d, h, w] or [channels, d, h, w]", generator);
-}
-Tensor alpha_dropout(Arg x, double p, bool training, Generator* generator) {
-  Call call("alpha_dropout", x.where());
-  return alpha_drop(x, p, training, DropUnit::Element, generator);
-}
-Tensor feature_alpha_dropout(Arg x, double p, bool training, Generator* generator) {
-  Call call("feature_alpha_dropout", x.where());
-  return alpha_drop(x, p, training, DropUnit::Channel, generator);
-}
+// The functions of the header, and what each drops.
+#define SINTER_DROPOUT(name, dropped)                                 \
+  Tensor name(Arg x, double p, bool training, Generator* generator) { \
+    Call call(#name, x.where());                                      \
+    return dropped;                                                   \
+  }
+SINTER_DROPOUT(dropout, drop(x, p, training, DropUnit::Element, generator))
+SINTER_DROPOUT(feature_dropout, drop(x, p, training, DropUnit::Channel, generator))
+SINTER_DROPOUT(dropout1d, drop_channels(x, p, training, 3, true, "[n, channels, l] or [channels, l]", generator))
+SINTER_DROPOUT(dropout2d, drop_channels(x, p, training, 4, false, "[n, channels, h, w] or [n, channels, l]", generator))
+SINTER_DROPOUT(dropout3d,
+               drop_channels(x, p, training, 5, true, "[n, channels, d, h, w] or [channels, d, h, w]", generator))
+SINTER_DROPOUT(alpha_dropout, alpha_drop(x, p, training, DropUnit::Element, generator))
+SINTER_DROPOUT(feature_alpha_dropout, alpha_drop(x, p, training, DropUnit::Channel, generator))
+#undef SINTER_DROPOUT
 
 }  // namespace sinter::inline v0

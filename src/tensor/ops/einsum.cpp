@@ -16,7 +16,6 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::contains;
 
 /// A letter, or kEllipsis + n for an axis of "...": n counts from its last axis.
 using Label = int;
@@ -80,17 +79,17 @@ void take_diagonals(EinsumTerm& term) {
 
 /// Sums over the labels that are not in `needed`.
 void sum_unneeded(EinsumTerm& term, const Labels& needed) {
-  ir::Ints axes;
+  Ints axes;
   for (size_t i = 0; i < term.labels.size(); ++i)
     if (!contains(needed, term.labels[i])) axes.push_back(static_cast<int64_t>(i));
   if (axes.empty()) return;
-  term.x = ir::reduce(addition_of(term.x->dtype), term.x, axes);
+  term.x = reduce(addition_of(term.x->dtype), term.x, axes);
   std::erase_if(term.labels, [&](Label l) { return !contains(needed, l); });
 }
 
 /// The term permuted to `order` and broadcast along the labels that it lacks.
 UOp broadcast_term(const EinsumTerm& term, const Labels& order, const Shape& shape) {
-  ir::Ints own, lacked;
+  Ints own, lacked;
   for (size_t i = 0; i < order.size(); ++i) {
     const auto at = std::ranges::find(term.labels, order[i]);
     if (at == term.labels.end())
@@ -98,7 +97,7 @@ UOp broadcast_term(const EinsumTerm& term, const Labels& order, const Shape& sha
     else
       own.push_back(at - term.labels.begin());
   }
-  return ir::broadcast_to(ir::permute(term.x, own), shape, lacked);
+  return broadcast_to(permute(term.x, own), shape, lacked);
 }
 
 /// The product of two terms. Sizes of a common letter are equal or 1.
@@ -146,7 +145,7 @@ std::vector<EinsumTerm> parse_terms(std::string_view inputs, std::string_view fo
     usage_error("\"{}\" names {} operands, {} are given; write one list of letters for each", formula, parts.size(),
                 operands.size());
   std::vector<UOp> nodes;
-  for (const Tensor& t : operands) nodes.push_back(ir::to_compute_type(ir::cast(node_of(t), type)));
+  for (const Tensor& t : operands) nodes.push_back(to_compute_type(cast(node_of(t), type)));
   unify_devices(nodes);
   std::vector<EinsumTerm> terms;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -210,9 +209,9 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
     product = multiply(product, terms[i]);
     sum_unneeded(product, needed_from(i + 1, i));
   }
-  ir::Ints places;
+  Ints places;
   for (Label l : result) places.push_back(std::ranges::find(product.labels, l) - product.labels.begin());
-  return wrap(ir::cast(ir::permute(product.x, places), type));
+  return wrap(cast(permute(product.x, places), type));
 }
 
 }  // namespace sinter::inline v0

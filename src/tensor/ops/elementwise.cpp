@@ -9,21 +9,20 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::Op;
 
 /// One op on floats; integers are computed in float32.
 Tensor float_op(std::string_view name, Op op, const Arg& x) {
   Call call(name, x.where());
-  return wrap(ir::alu(op, {float_operand(x)}));
+  return wrap(alu(op, {float_operand(x)}));
 }
 /// One op on floats that leaves integers and bools unchanged.
 Tensor rounding(std::string_view name, Op op, const Arg& x) {
   Call call(name, x.where());
   UOp n = operand(x);
-  return wrap(is_float(n->dtype) ? ir::alu(op, {n}) : n);
+  return wrap(is_float(n->dtype) ? alu(op, {n}) : n);
 }
 /// One op on operands of dtype `dtype`, broadcast to a common shape.
-Tensor binary(Op op, const Arg& a, const Arg& b, DType dtype) { return wrap(ir::alu(op, operands({&a, &b}, dtype))); }
+Tensor binary(Op op, const Arg& a, const Arg& b, DType dtype) { return wrap(alu(op, operands({&a, &b}, dtype))); }
 
 Tensor same_type(std::string_view name, Op op, const Arg& a, const Arg& b) {
   Call call(name, a.where());
@@ -48,12 +47,12 @@ Tensor bitwise(std::string_view name, Op op, const Arg& a, const Arg& b, bool bo
 }
 constexpr std::string_view kToInteger = "convert one with to(int64)";
 
-UOp truth(const Arg& x) { return ir::cast(operand(x), DType::Bool); }
+UOp truth(const Arg& x) { return cast(operand(x), DType::Bool); }
 Tensor logical(std::string_view name, Op op, const Arg& a, const Arg& b) {
   Call call(name, a.where());
   UOp nodes[] = {truth(a), truth(b)};
   tensor::broadcast(nodes);
-  return wrap(ir::alu(op, {nodes[0], nodes[1]}));
+  return wrap(alu(op, {nodes[0], nodes[1]}));
 }
 
 /// The largest finite number of a float type.
@@ -68,33 +67,33 @@ double largest(DType dtype) {
 
 /// Where x is beyond a bound: above it, or below. Numbers are no NaN, so that only a tensor is asked.
 UOp beyond(UOp x, UOp bound, const Arg& given, bool above) {
-  UOp out = above ? ir::lt(bound, x) : ir::lt(x, bound);
+  UOp out = above ? lt(bound, x) : lt(x, bound);
   const bool may_be_nan = is_float(x->dtype) && (given.is_tensor() || std::isnan(given.real()));
-  return may_be_nan ? out | ir::ne(bound, bound) : out;
+  return may_be_nan ? out | ne(bound, bound) : out;
 }
 Tensor one_bound(std::string_view name, const Arg& x, const Arg& bound, bool above) {
   Call call(name, x.where());
-  ir::Sources n = operands({&x, &bound}, common_type({&x, &bound}));
-  return wrap(ir::where(beyond(n[0], n[1], bound, above), n[1], n[0]));
+  Sources n = operands({&x, &bound}, common_type({&x, &bound}));
+  return wrap(where(beyond(n[0], n[1], bound, above), n[1], n[0]));
 }
 
 /// x^n by squaring, of integer tensors. Exact, wraps. A negative power is 0 except of 1 and -1, where it is the
 /// positive one.
 UOp integer_power(UOp x, UOp n) {
-  UOp zero = ir::like(x, 0.0), one = ir::like(x, 1.0), result = one, power = x;
+  UOp zero = like(x, 0.0), one = like(x, 1.0), result = one, power = x;
   for (size_t bit = 0; bit < 8 * size_of(x->dtype); ++bit) {
-    UOp mask = ir::like(n, ir::Scalar::of(n->dtype, static_cast<int64_t>(uint64_t{1} << bit)));
-    result = ir::where(ir::ne(n & mask, zero), result * power, result);
+    UOp mask = like(n, Scalar::of(n->dtype, static_cast<int64_t>(uint64_t{1} << bit)));
+    result = where(ne(n & mask, zero), result * power, result);
     power = power * power;
   }
   if (is_unsigned(x->dtype)) return result;
-  UOp unit = ir::eq(x, one) | ir::eq(x, -one);
-  return ir::where(ir::lt(n, zero) & ~unit, zero, result);
+  UOp unit = eq(x, one) | eq(x, -one);
+  return where(lt(n, zero) & ~unit, zero, result);
 }
 
 /// x^n by squaring. Exact on integers, which wrap.
 UOp integer_power(UOp x, int64_t n) {
-  UOp result = ir::like(x, ir::Scalar::of(x->dtype, 1));
+  UOp result = like(x, Scalar::of(x->dtype, 1));
   for (bool first = true; n; n >>= 1, x = n ? x * x : x) {
     if (!(n & 1)) continue;
     result = first ? x : result * x;
@@ -172,7 +171,7 @@ Tensor erfinv(Arg x) { return float_op("erfinv", Op::Erfinv, x); }
 Tensor rsqrt(Arg x) {
   Call call("rsqrt", x.where());
   UOp n = float_operand(x);
-  return wrap(ir::cast(1.0 / ir::sqrt(ir::to_compute_type(n)), n->dtype));
+  return wrap(cast(1.0 / sqrt(to_compute_type(n)), n->dtype));
 }
 Tensor reciprocal(Arg x) {
   Call call("reciprocal", x.where());
@@ -184,7 +183,7 @@ Tensor reciprocal(Arg x) {
 Tensor abs(Arg x) {
   Call call("abs", x.where());
   UOp n = operand(x);
-  return wrap(is_bool(n->dtype) ? n : ir::alu(Op::Abs, {n}));
+  return wrap(is_bool(n->dtype) ? n : alu(Op::Abs, {n}));
 }
 Tensor square(Arg x) {
   Call call("square", x.where());
@@ -195,12 +194,11 @@ Tensor sign(Arg x) {
   Call call("sign", x.where());
   UOp n = operand(x);
   if (is_bool(n->dtype)) return wrap(n);
-  UOp zero = ir::like(n, 0.0);
+  UOp zero = like(n, 0.0);
   // The rest is a zero of either sign, or NaN. x*0 + 0 makes 0 of the zeros and keeps NaN. Unlike a constant, it passes
   // a gradient (of 0).
   UOp rest = is_float(n->dtype) ? n * 0.0 + 0.0 : zero;
-  return wrap(ir::where(ir::lt(zero, n), ir::like(n, 1.0),
-                        is_unsigned(n->dtype) ? rest : ir::where(ir::lt(n, zero), ir::like(n, -1.0), rest)));
+  return wrap(where(lt(zero, n), like(n, 1.0), is_unsigned(n->dtype) ? rest : where(lt(n, zero), like(n, -1.0), rest)));
 }
 Tensor floor(Arg x) { return rounding("floor", Op::Floor, x); }
 Tensor round(Arg x) { return rounding("round", Op::Round, x); }
@@ -208,24 +206,24 @@ Tensor trunc(Arg x) { return rounding("trunc", Op::Trunc, x); }
 Tensor ceil(Arg x) {
   Call call("ceil", x.where());
   UOp n = operand(x);
-  return wrap(is_float(n->dtype) ? -ir::alu(Op::Floor, {-n}) : n);
+  return wrap(is_float(n->dtype) ? -alu(Op::Floor, {-n}) : n);
 }
 Tensor frac(Arg x) {
   Call call("frac", x.where());
   UOp n = operand(x);
   require_type(is_float(n->dtype), x, "floats");
-  return wrap(n - ir::alu(Op::Trunc, {n}));
+  return wrap(n - alu(Op::Trunc, {n}));
 }
 Tensor nan_to_num(Arg x, double nan, std::optional<double> posinf, std::optional<double> neginf) {
   Call call("nan_to_num", x.where());
   UOp n = operand(x);
   if (!is_float(n->dtype)) return wrap(n);
   const double most = largest(n->dtype);
-  auto replace = [&](UOp condition, double by) { n = ir::where(condition, ir::like(n, by), n); };
-  UOp given = n, infinity = ir::like(n, std::numeric_limits<double>::infinity());
-  replace(ir::ne(given, given), nan);
-  replace(ir::eq(given, infinity), posinf.value_or(most));
-  replace(ir::eq(given, -infinity), neginf.value_or(-most));
+  auto replace = [&](UOp condition, double by) { n = where(condition, like(n, by), n); };
+  UOp given = n, infinity = like(n, std::numeric_limits<double>::infinity());
+  replace(ne(given, given), nan);
+  replace(eq(given, infinity), posinf.value_or(most));
+  replace(eq(given, -infinity), neginf.value_or(-most));
   return wrap(n);
 }
 
@@ -240,14 +238,14 @@ Tensor floor_divide(Arg a, Arg b) {
   DType t = common_type({&a, &b});
   if (!is_float(t)) return numeric("floor_divide", Op::IDiv, Op::IDiv, a, b, kToInteger);
   std::vector<UOp> n = operands({&a, &b}, t);
-  UOp x = ir::to_compute_type(ir::detach(n[0])), y = ir::to_compute_type(ir::detach(n[1])), zero = ir::like(x, 0.0);
+  UOp x = to_compute_type(detach(n[0])), y = to_compute_type(detach(n[1])), zero = like(x, 0.0);
   // On magnitudes: first subtract the exact remainder, so that the quotient is a whole number except for rounding.
-  UOp size = ir::alu(Op::Abs, {x}), by = ir::alu(Op::Abs, {y}), rest = ir::alu(Op::FMod, {size, by});
-  UOp whole = ir::alu(Op::Round, {(size - rest) / by});
-  UOp below = -whole - ir::cast(ir::ne(rest, zero), x->dtype);
-  UOp opposite = ir::ne(ir::lt(x, zero), ir::lt(y, zero));
-  UOp quotient = ir::where(ir::eq(x, zero) | ir::eq(y, zero), x / y, ir::where(opposite, below, whole));
-  return wrap(ir::cast(quotient, t));
+  UOp size = alu(Op::Abs, {x}), by = alu(Op::Abs, {y}), rest = alu(Op::FMod, {size, by});
+  UOp whole = alu(Op::Round, {(size - rest) / by});
+  UOp below = -whole - cast(ne(rest, zero), x->dtype);
+  UOp opposite = ne(lt(x, zero), lt(y, zero));
+  UOp quotient = where(eq(x, zero) | eq(y, zero), x / y, where(opposite, below, whole));
+  return wrap(cast(quotient, t));
 }
 
 Tensor pow(Arg a, Arg b) {
@@ -263,15 +261,15 @@ Tensor pow(Arg a, Arg b) {
     usage_error("{} to the power of {}: integers are raised only to integers >= 0; convert the base with to({})",
                 describe(a), describe(b), is_bool(t) ? "int64" : "float32");
   if (b.kind() == Arg::Kind::Integer) return wrap(integer_power(operand(a, t), b.integer()));
-  const ir::Sources n = operands({&a, &b}, t);
+  const Sources n = operands({&a, &b}, t);
   return wrap(integer_power(n[0], n[1]));
 }
 
 Tensor clamp(Arg x, Arg lo, Arg hi) {
   Call call("clamp", x.where());
   std::vector<UOp> n = operands({&x, &lo, &hi}, common_type({&x, &lo, &hi}));
-  UOp above = ir::where(beyond(n[0], n[1], lo, false), n[1], n[0]);
-  return wrap(ir::where(beyond(above, n[2], hi, true), n[2], above));
+  UOp above = where(beyond(n[0], n[1], lo, false), n[1], n[0]);
+  return wrap(where(beyond(above, n[2], hi, true), n[2], above));
 }
 Tensor clamp(Arg x, Arg lo) { return one_bound("clamp", x, lo, false); }
 Tensor clamp(Arg x, std::nullopt_t, Arg hi) { return one_bound("clamp", x, hi, true); }
@@ -287,13 +285,13 @@ Tensor masked_fill(Arg x, Arg mask, Arg value) {
     usage_error("fills {} with one number, got {}; where(mask, value, x) takes values of a shape", describe(x),
                 describe(value));
   tensor::broadcast(n);
-  return wrap(ir::where(n[0], n[1], n[2]));
+  return wrap(where(n[0], n[1], n[2]));
 }
 Tensor heaviside(Arg x, Arg values) {
   Call call("heaviside", x.where());
-  ir::Sources n = operands({&x, &values}, common_type({&x, &values}));
-  UOp zero = ir::like(n[0], 0.0);
-  return wrap(ir::where(ir::eq(n[0], zero), n[1], ir::cast(ir::lt(zero, n[0]), n[0]->dtype)));
+  Sources n = operands({&x, &values}, common_type({&x, &values}));
+  UOp zero = like(n[0], 0.0);
+  return wrap(where(eq(n[0], zero), n[1], cast(lt(zero, n[0]), n[0]->dtype)));
 }
 
 Tensor where(Arg condition, Arg a, Arg b) {
@@ -303,7 +301,7 @@ Tensor where(Arg condition, Arg a, Arg b) {
   DType t = common_type({&a, &b});
   UOp n[] = {c, operand(a, t), operand(b, t)};
   tensor::broadcast(n);
-  return wrap(ir::where(n[0], n[1], n[2]));
+  return wrap(where(n[0], n[1], n[2]));
 }
 
 // -- logic
@@ -318,17 +316,17 @@ Tensor logical_not(Arg x) {
 Tensor isnan(Arg x) {
   Call call("isnan", x.where());
   UOp n = operand(x);
-  return wrap(ir::ne(n, n));
+  return wrap(ne(n, n));
 }
 Tensor isinf(Arg x) {
   Call call("isinf", x.where());
   UOp n = float_operand(x);
-  return wrap(ir::eq(ir::alu(Op::Abs, {n}), ir::like(n, std::numeric_limits<double>::infinity())));
+  return wrap(eq(alu(Op::Abs, {n}), like(n, std::numeric_limits<double>::infinity())));
 }
 Tensor isfinite(Arg x) {
   Call call("isfinite", x.where());
   UOp n = float_operand(x);
-  return wrap(ir::lt(ir::alu(Op::Abs, {n}), ir::like(n, std::numeric_limits<double>::infinity())));
+  return wrap(lt(alu(Op::Abs, {n}), like(n, std::numeric_limits<double>::infinity())));
 }
 
 }  // namespace sinter::inline v0

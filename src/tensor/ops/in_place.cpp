@@ -18,14 +18,18 @@ Tensor& write(const char* name, Tensor& to, Loc where, F value) {
 
 }  // namespace
 
+/// The method `name` with `parameters` assigns f(x, arguments).
+#define SINTER_WRITE(name, f, place, parameters, ...)                                            \
+  Tensor& TensorMethods::name parameters& {                                                      \
+    return write(#name, self(), place, [&](const Arg& x) { return sinter::f(x, __VA_ARGS__); }); \
+  }
+
 Tensor& TensorMethods::self() { return static_cast<Tensor&>(*this); }
 
 Tensor& TensorMethods::add_(Arg other) & {
   return write("add_", self(), other.where(), [&](const Arg& x) { return x + other; });
 }
-Tensor& TensorMethods::add_(Arg other, Arg alpha) & {
-  return write("add_", self(), other.where(), [&](const Arg& x) { return sinter::add(x, other, alpha); });
-}
+SINTER_WRITE(add_, add, other.where(), (Arg other, Arg alpha), other, alpha)
 Tensor& TensorMethods::sub_(Arg other) & {
   return write("sub_", self(), other.where(), [&](const Arg& x) { return x - other; });
 }
@@ -35,33 +39,15 @@ Tensor& TensorMethods::mul_(Arg other) & {
 Tensor& TensorMethods::div_(Arg other) & {
   return write("div_", self(), other.where(), [&](const Arg& x) { return x / other; });
 }
-Tensor& TensorMethods::pow_(Arg other) & {
-  return write("pow_", self(), other.where(), [&](const Arg& x) { return sinter::pow(x, other); });
-}
-Tensor& TensorMethods::clamp_(Arg lo, Arg hi) & {
-  return write("clamp_", self(), lo.where(), [&](const Arg& x) { return sinter::clamp(x, lo, hi); });
-}
-Tensor& TensorMethods::clamp_min_(Arg lo) & {
-  return write("clamp_min_", self(), lo.where(), [&](const Arg& x) { return sinter::clamp_min(x, lo); });
-}
-Tensor& TensorMethods::clamp_max_(Arg hi) & {
-  return write("clamp_max_", self(), hi.where(), [&](const Arg& x) { return sinter::clamp_max(x, hi); });
-}
-Tensor& TensorMethods::lerp_(Arg end, Arg weight) & {
-  return write("lerp_", self(), end.where(), [&](const Arg& x) { return sinter::lerp(x, end, weight); });
-}
-Tensor& TensorMethods::addcmul_(Arg a, Arg b, Arg value) & {
-  return write("addcmul_", self(), a.where(), [&](const Arg& x) { return sinter::addcmul(x, a, b, value); });
-}
-Tensor& TensorMethods::addcdiv_(Arg a, Arg b, Arg value) & {
-  return write("addcdiv_", self(), a.where(), [&](const Arg& x) { return sinter::addcdiv(x, a, b, value); });
-}
-Tensor& TensorMethods::masked_fill_(Arg mask, Arg value) & {
-  return write("masked_fill_", self(), mask.where(), [&](const Arg& x) { return sinter::masked_fill(x, mask, value); });
-}
-Tensor& TensorMethods::masked_scatter_(const Tensor& mask, Arg source, Loc where) & {
-  return write("masked_scatter_", self(), where, [&](const Arg& x) { return sinter::masked_scatter(x, mask, source); });
-}
+SINTER_WRITE(pow_, pow, other.where(), (Arg other), other)
+SINTER_WRITE(clamp_, clamp, lo.where(), (Arg lo, Arg hi), lo, hi)
+SINTER_WRITE(clamp_min_, clamp_min, lo.where(), (Arg lo), lo)
+SINTER_WRITE(clamp_max_, clamp_max, hi.where(), (Arg hi), hi)
+SINTER_WRITE(lerp_, lerp, end.where(), (Arg end, Arg weight), end, weight)
+SINTER_WRITE(addcmul_, addcmul, a.where(), (Arg a, Arg b, Arg value), a, b, value)
+SINTER_WRITE(addcdiv_, addcdiv, a.where(), (Arg a, Arg b, Arg value), a, b, value)
+SINTER_WRITE(masked_fill_, masked_fill, mask.where(), (Arg mask, Arg value), mask, value)
+SINTER_WRITE(masked_scatter_, masked_scatter, where, (const Tensor& mask, Arg source, Loc where), mask, source)
 Tensor& TensorMethods::copy_(Arg value) & {
   return write("copy_", self(), value.where(), [&](const Arg&) { return value; });
 }
@@ -107,21 +93,15 @@ Tensor& TensorMethods::fill_diagonal_(Arg value) & {
     return sinter::where(row == arange(shape[1], int64, self().device()), value, x);
   });
 }
-Tensor& TensorMethods::scatter_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
-  return write("scatter_", self(), where, [&](const Arg& x) { return sinter::scatter(x, axis, index, value); });
-}
-Tensor& TensorMethods::scatter_add_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
-  return write("scatter_add_", self(), where, [&](const Arg& x) { return sinter::scatter_add(x, axis, index, value); });
-}
-Tensor& TensorMethods::index_add_(int64_t axis, const Tensor& index, Arg source, Loc where) & {
-  return write("index_add_", self(), where, [&](const Arg& x) { return sinter::index_add(x, axis, index, source); });
-}
-Tensor& TensorMethods::index_copy_(int64_t axis, const Tensor& index, Arg source, Loc where) & {
-  return write("index_copy_", self(), where, [&](const Arg& x) { return sinter::index_copy(x, axis, index, source); });
-}
-Tensor& TensorMethods::index_fill_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
-  return write("index_fill_", self(), where, [&](const Arg& x) { return sinter::index_fill(x, axis, index, value); });
-}
+SINTER_WRITE(scatter_, scatter, where, (int64_t axis, const Tensor& index, Arg value, Loc where), axis, index, value)
+SINTER_WRITE(scatter_add_, scatter_add, where, (int64_t axis, const Tensor& index, Arg value, Loc where), axis, index,
+             value)
+SINTER_WRITE(index_add_, index_add, where, (int64_t axis, const Tensor& index, Arg source, Loc where), axis, index,
+             source)
+SINTER_WRITE(index_copy_, index_copy, where, (int64_t axis, const Tensor& index, Arg source, Loc where), axis, index,
+             source)
+SINTER_WRITE(index_fill_, index_fill, where, (int64_t axis, const Tensor& index, Arg value, Loc where), axis, index,
+             value)
 Tensor& TensorMethods::index_put_(const std::vector<Index>& items, Arg value, bool accumulate, Loc where) & {
   const OuterCall call("index_put_", where);
   if (!accumulate) {
@@ -136,5 +116,7 @@ Tensor& TensorMethods::index_put_(const std::vector<Index>& items, Arg value, bo
 Tensor& TensorMethods::put_at_tensors(const std::vector<Tensor>& indices, Arg value, bool accumulate, Loc where) {
   return index_put_(std::vector<Index>(indices.begin(), indices.end()), value, accumulate, where);
 }
+
+#undef SINTER_WRITE
 
 }  // namespace sinter::inline v0

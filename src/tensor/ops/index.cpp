@@ -16,22 +16,22 @@ namespace {
 
 /// Start, start + 1, ...: int64, [length]. One out of range of the axis leaves it, and no other element counts from the
 /// end.
-ir::UOp narrow_index(ir::UOp x, int64_t axis, const Tensor& given, const Dim& length) {
-  const Dim& size = x->shape[static_cast<size_t>(axis)];
-  ir::UOp start = node_of(given);
+UOp narrow_index(UOp x, int64_t axis, const Tensor& given, const Dim& length) {
+  const Dim& size = x->shape[axis];
+  UOp start = node_of(given);
   if (start->shape.symbolic() || start->shape.numel() != 1)
     usage_error("the start {} is not one number; give an integer tensor of one element", describe(start));
   if (length.value() < 0 || (!size.symbolic() && length.bound() > size.value()))
     usage_error("{} elements of axis {} of {}, which has {}; take fewer", to_string(length), axis, describe(x),
                 to_string(size));
-  start = ir::cast(ir::reshape(on_device(index_operand(start), x->device, x->shape), {}), DType::I64);
-  const ir::UOp count = size_node(size, DType::I64, x->device), zero = ir::like(start, 0.0);
-  start = ir::where(ir::lt(start, zero) & ir::le(zero, start + count), start + count, start);
-  return ir::broadcast_to(start, {length}) + position({length}, 0, x->device);
+  start = cast(reshape(on_device(index_operand(start), x->device, x->shape), {}), DType::I64);
+  const UOp count = size_node(size, DType::I64, x->device), zero = like(start, 0.0);
+  start = where(lt(start, zero) & le(zero, start + count), start + count, start);
+  return broadcast_to(start, {length}) + position({length}, 0, x->device);
 }
 
 /// One part from a tensor on, which stays where it is among the axes.
-AdvancedIndex resolve_narrow(ir::UOp x, const std::vector<Index>& items) {
+AdvancedIndex resolve_narrow(UOp x, const std::vector<Index>& items) {
   AdvancedIndex out;
   int64_t axis = 0, result_axes = 0;
   for (const Index& i : items) {
@@ -59,7 +59,7 @@ bool has_tensor(std::span<const Index> items) {
   return std::ranges::any_of(items, [](const Index& i) { return i.kind == Index::Kind::Tensor || is_narrow(i); });
 }
 
-AdvancedIndex resolve_advanced(ir::UOp x, std::span<const Index> items) {
+AdvancedIndex resolve_advanced(UOp x, std::span<const Index> items) {
   AdvancedIndex out;
   int64_t result_axes = 0, free_axes = 0, first = -1, last = -1, advanced = 0;
   const std::vector<Index> all = expand_ellipsis(x, items);
@@ -101,10 +101,10 @@ Tensor Tensor::index(std::vector<Index> items, Loc where) const {
     return reshape(unmasked.shape, where).index(unmasked.items, where);
   }
   Call call("index", where);
-  ir::UOp x = node_of(*this);
+  UOp x = node_of(*this);
   if (!has_tensor(items)) return wrap(read(x, resolve(x, items)));
   AdvancedIndex advanced = resolve_advanced(x, items);
-  ir::UOp part = read(x, resolve(x, advanced.basic));
+  UOp part = read(x, resolve(x, advanced.basic));
   return wrap(pick(part, advanced.axes, std::move(advanced.index), advanced.place));
 }
 
@@ -126,7 +126,7 @@ Place::operator Tensor() const { return target_.index(*items_, where_); }
 
 Tensor Tensor::slice(int64_t axis, Slice slice, Loc where) const {
   Call call("slice", where);
-  ir::UOp x = node_of(*this);
+  UOp x = node_of(*this);
   std::vector<Index> items(static_cast<size_t>(axis_of(x, axis)), Index(Slice{}));
   items.emplace_back(slice);
   return wrap(read(x, resolve(x, items)));

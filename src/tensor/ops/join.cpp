@@ -16,8 +16,7 @@ std::vector<UOp> promote_parts(const std::vector<Tensor>& parts) {
   if (parts.empty()) usage_error("0 tensors given, which have neither a shape nor a type; give at least 1");
   DType t = node_of(parts[0])->dtype;
   for (const Tensor& p : parts) t = promote(t, node_of(p)->dtype);
-  std::vector<UOp> nodes;
-  for (const Tensor& p : parts) nodes.push_back(ir::cast(node_of(p), t));
+  std::vector<UOp> nodes = mapped(parts, [&](const Tensor& p) { return cast(node_of(p), t); });
   unify_devices(nodes);
   return nodes;
 }
@@ -39,17 +38,17 @@ UOp join(std::vector<UOp> parts, int64_t axis) {
     parts.resize(1);
   else
     std::erase_if(parts, [&](UOp p) { return p->shape[a].value() == 0; });
-  if (parts.size() > ir::kMaxCatParts)
+  if (parts.size() > kMaxCatParts)
     while (parts.size() > kJoinGroup) {
       std::vector<UOp> groups;
       for (std::span<const UOp> rest = parts; !rest.empty();) {
         const std::span<const UOp> group = rest.first(std::min(kJoinGroup, rest.size()));
-        groups.push_back(group.size() > 1 ? ir::contiguous(ir::cat(group, axis)) : group[0]);
+        groups.push_back(group.size() > 1 ? contiguous(cat(group, axis)) : group[0]);
         rest = rest.subspan(group.size());
       }
       parts = std::move(groups);
     }
-  return ir::cat(parts, axis);
+  return cat(parts, axis);
 }
 
 std::vector<Tensor> each(std::vector<Tensor> parts, Tensor (*f)(const Tensor&, Loc), Loc where) {
@@ -131,8 +130,8 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& vectors, GridOrder order
   check_shape(grid);
   std::vector<Tensor> out;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const UOp vector = nodes[i]->rank() ? nodes[i] : ir::reshape(nodes[i], {1});
-    out.push_back(wrap(ir::expand(vector, grid, ir::others(grid.rank(), {static_cast<int64_t>(place(i))}))));
+    const UOp vector = nodes[i]->rank() ? nodes[i] : reshape(nodes[i], {1});
+    out.push_back(wrap(expand(vector, grid, others(grid.rank(), {static_cast<int64_t>(place(i))}))));
   }
   return out;
 }
@@ -172,12 +171,9 @@ std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis, Loc where) const 
 
 std::vector<Tensor> broadcast(const std::vector<Tensor>& list, Loc where) {
   Call call("broadcast", where);
-  std::vector<UOp> nodes;
-  for (const Tensor& t : list) nodes.push_back(node_of(t));
+  std::vector<UOp> nodes = mapped(list, [&](const Tensor& t) { return node_of(t); });
   if (!nodes.empty()) tensor::broadcast(nodes);
-  std::vector<Tensor> out;
-  for (UOp n : nodes) out.push_back(wrap(n));
-  return out;
+  return mapped(nodes, wrap);
 }
 
 }  // namespace sinter::inline v0

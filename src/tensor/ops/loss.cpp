@@ -13,9 +13,7 @@
 namespace sinter {
 namespace tensor {
 
-using ir::Combine;
-
-UOp total_of(UOp x) { return ir::reduce(Combine::Add, x, ir::all_axes(x->rank())); }
+UOp total_of(UOp x) { return reduce(Combine::Add, x, ir::all_axes(x->rank())); }
 
 namespace {
 
@@ -36,12 +34,12 @@ UOp class_index(UOp given, UOp x, int64_t axis, UOp target) {
   if (const Shape expected(dims); !(target->shape == expected))
     usage_error("predictions {} need class targets of shape {}, got {}; {}", describe(given), to_string(expected),
                 describe(target), mismatch_hint(target->shape, expected, "leave out the class axis"));
-  return class_numbers(insert_axis(index_operand(target), axis), x->shape[static_cast<size_t>(axis)]);
+  return class_numbers(insert_axis(index_operand(target), axis), x->shape[axis]);
 }
 
 }  // namespace
 
-Tensor finished_loss(UOp x, Reduction reduction, DType type) { return wrap(ir::cast(reduce_loss(x, reduction), type)); }
+Tensor finished_loss(UOp x, Reduction reduction, DType type) { return wrap(cast(reduce_loss(x, reduction), type)); }
 
 void require_equal_shapes(std::initializer_list<UOp> nodes, std::initializer_list<const char*> names) {
   const UOp first = *nodes.begin();
@@ -59,14 +57,14 @@ LossOperands loss_operands(const Arg& x, const Arg& target) {
   UOp a = operand(x, t), b = operand(target, t);
   unify_devices(a, b);
   require_equal_shapes({a, b}, {"prediction", "target"});
-  return {ir::to_compute_type(a), ir::to_compute_type(b), t};
+  return {to_compute_type(a), to_compute_type(b), t};
 }
 
 ThreeOperands three_operands(const Arg& a, const Arg& b, const Arg& c) {
   const DType t = common_float_type({&a, &b, &c});
   UOp nodes[] = {operand(a, t), operand(b, t), operand(c, t)};
   unify_devices(nodes);
-  for (UOp& n : nodes) n = ir::to_compute_type(n);
+  for (UOp& n : nodes) n = to_compute_type(n);
   return {nodes[0], nodes[1], nodes[2], t};
 }
 
@@ -77,17 +75,17 @@ UOp weight_operand(const Tensor& weight, UOp x, const char* role) {
     usage_error("the {} is {}, which does not broadcast to the prediction, {}; {}", role, describe(n),
                 to_string(x->shape),
                 mismatch_hint(n->shape, x->shape, "give one for each element, or for the last axes"));
-  return ir::broadcast_to(ir::cast(on_device(n, x->device, x->shape), x->dtype), x->shape);
+  return broadcast_to(cast(on_device(n, x->device, x->shape), x->dtype), x->shape);
 }
 
 UOp at_least(UOp x, double least) {
-  UOp bound = ir::like(x, least);
-  return ir::where(ir::lt(x, bound), bound, x);
+  UOp bound = like(x, least);
+  return where(lt(x, bound), bound, x);
 }
 
 UOp at_least_zero(UOp x) {
-  UOp zero = ir::like(x, 0.0);
-  return ir::where(ir::le(x, zero), zero, x);
+  UOp zero = like(x, 0.0);
+  return where(le(x, zero), zero, x);
 }
 
 }  // namespace tensor
@@ -105,7 +103,7 @@ int64_t class_axis(UOp x) {
 
 /// The weight of each class, along the class axis of x. Null if there are none.
 UOp class_weights(const Tensor& weight, UOp x, int64_t axis) {
-  return broadcast_param(weight, "weight", x, Shape{x->shape[static_cast<size_t>(axis)]}, static_cast<size_t>(axis));
+  return broadcast_param(weight, "weight", x, Shape{x->shape[axis]}, static_cast<size_t>(axis));
 }
 
 double class_count(UOp x, int64_t axis) { return static_cast<double>(fixed_size(x, axis, "label_smoothing")); }
@@ -116,21 +114,21 @@ UOp class_loss(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOpt
   unify_devices(x, target);
   UOp index = class_index(given, x, axis, target), kept;
   if (options.ignore_index) {
-    UOp number = ir::cast(insert_axis(index_operand(target), axis), DType::I64);
-    kept = ir::ne(number, ir::like(number, ir::Scalar::of(DType::I64, *options.ignore_index)));
+    UOp number = cast(insert_axis(index_operand(target), axis), DType::I64);
+    kept = ne(number, like(number, Scalar::of(DType::I64, *options.ignore_index)));
   }
-  if (kept) index = ir::where(kept, index, ir::like(index, 0.0));  // an ignored class may not exist
-  const auto only_kept = [&](UOp n) { return drop_axes(kept ? ir::where(kept, n, ir::like(n, 0.0)) : n, {axis}); };
-  UOp weights = class_weights(options.weight, x, axis), loss = -ir::gather(x, index, axis);
-  UOp weight = weights ? ir::gather(weights, index, axis) : UOp();
+  if (kept) index = where(kept, index, like(index, 0.0));  // an ignored class may not exist
+  const auto only_kept = [&](UOp n) { return drop_axes(kept ? where(kept, n, like(n, 0.0)) : n, {axis}); };
+  UOp weights = class_weights(options.weight, x, axis), loss = -gather(x, index, axis);
+  UOp weight = weights ? gather(weights, index, axis) : UOp();
   loss = only_kept(weight ? loss * weight : loss);
   if (const double share = options.label_smoothing; share > 0) {
-    UOp all = ir::reduce(Combine::Add, weights ? x * weights : x, {axis});
+    UOp all = reduce(Combine::Add, weights ? x * weights : x, {axis});
     loss = loss * (1 - share) - only_kept(insert_axis(all, axis)) * (share / class_count(x, axis));
   }
   if (options.reduction != Reduction::Mean || !(kept || weight)) return reduce_loss(loss, options.reduction);
   if (weight) return total_of(loss) / total_of(only_kept(weight));
-  return total_of(loss) / ir::cast(total_of(ir::cast(kept, DType::I64)), x->dtype);
+  return total_of(loss) / cast(total_of(cast(kept, DType::I64)), x->dtype);
 }
 
 void require_share(double label_smoothing) {
@@ -146,7 +144,7 @@ Tensor nll_loss(Arg log_probabilities, const Tensor& target, CrossEntropyOptions
     usage_error("label_smoothing is {}, but only cross_entropy() can spread a target; give {}", options.label_smoothing,
                 0);
   UOp x = float_operand(log_probabilities);
-  return wrap(ir::cast(class_loss(x, ir::to_compute_type(x), class_axis(x), node_of(target), options), x->dtype));
+  return wrap(cast(class_loss(x, to_compute_type(x), class_axis(x), node_of(target), options), x->dtype));
 }
 
 Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions options) {
@@ -154,10 +152,10 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
   require_share(options.label_smoothing);
   UOp given = float_operand(logits), y = node_of(target);
   unify_devices(given, y);
-  UOp x = ir::to_compute_type(given);
+  UOp x = to_compute_type(given);
   const int64_t axis = class_axis(given);
   if (!is_float(y->dtype))
-    return wrap(ir::cast(class_loss(given, tensor::log_softmax(x, axis), axis, y, options), given->dtype));
+    return wrap(cast(class_loss(given, tensor::log_softmax(x, axis), axis, y, options), given->dtype));
   if (options.ignore_index && options.ignore_index != CrossEntropyOptions().ignore_index)
     usage_error("ignore_index {} needs class targets, but the target is {}; leave it out", *options.ignore_index,
                 describe(y));
@@ -165,10 +163,10 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
     usage_error(
         "logits {} need probabilities of the same shape or integer classes, got {}; convert classes with to(int64)",
         describe(given), describe(y));
-  UOp p = ir::cast(y, x->dtype);
+  UOp p = cast(y, x->dtype);
   if (const double share = options.label_smoothing; share > 0) p = p * (1 - share) + share / class_count(x, axis);
   if (UOp weights = class_weights(options.weight, x, axis)) p = p * weights;
-  UOp loss = -ir::reduce(Combine::Add, tensor::log_softmax(x, axis) * p, {axis});
+  UOp loss = -reduce(Combine::Add, tensor::log_softmax(x, axis) * p, {axis});
   return finished_loss(loss, options.reduction, given->dtype);
 }
 
@@ -180,18 +178,18 @@ Tensor multi_margin_loss(Arg x, const Tensor& target, MultiMarginOptions options
   if (given->rank() < 1 || given->rank() > 2)
     usage_error("{} has {} axes; give [n, classes] or [classes]", describe(given), given->rank());
   const auto axis = static_cast<int64_t>(given->rank()) - 1;
-  UOp n = ir::to_compute_type(given), index = class_index(given, n, axis, y);
-  UOp own = drop_axes(ir::gather(n, index, axis), {axis});
-  UOp over = n - ir::expand(own, n->shape, {axis}) + options.margin, zero = ir::like(n, 0.0);
-  over = ir::where(ir::lt(zero, over), options.p == 1 ? over : over * over, zero);
+  UOp n = to_compute_type(given), index = class_index(given, n, axis, y);
+  UOp own = drop_axes(gather(n, index, axis), {axis});
+  UOp over = n - expand(own, n->shape, {axis}) + options.margin, zero = like(n, 0.0);
+  over = where(lt(zero, over), options.p == 1 ? over : over * over, zero);
   UOp place = position(n->shape, axis, n->device);
-  over = ir::where(ir::eq(place, ir::expand(drop_axes(index, {axis}), n->shape, {axis})), zero, over);
+  over = where(eq(place, expand(drop_axes(index, {axis}), n->shape, {axis})), zero, over);
   if (UOp weights = class_weights(options.weight, n, axis)) {
-    UOp weight = drop_axes(ir::gather(weights, index, axis), {axis});
-    over = over * ir::expand(weight, n->shape, {axis});
+    UOp weight = drop_axes(gather(weights, index, axis), {axis});
+    over = over * expand(weight, n->shape, {axis});
   }
-  UOp loss = ir::reduce(Combine::Add, over, {axis});
-  return finished_loss(loss / ir::broadcast_to(count_of(n, {axis}, n->dtype), loss->shape), options.reduction,
+  UOp loss = reduce(Combine::Add, over, {axis});
+  return finished_loss(loss / broadcast_to(count_of(n, {axis}, n->dtype), loss->shape), options.reduction,
                        given->dtype);
 }
 
@@ -202,8 +200,8 @@ Tensor multilabel_soft_margin_loss(Arg x, Arg target, MultilabelOptions options)
   UOp loss = -(b * log_sigmoid(a) + (1.0 - b) * log_sigmoid(-a));
   if (UOp weight = weight_operand(options.weight, a)) loss = loss * weight;
   const auto axis = static_cast<int64_t>(a->rank()) - 1;
-  loss = ir::reduce(Combine::Add, loss, {axis});
-  return finished_loss(loss / ir::broadcast_to(count_of(a, {axis}, a->dtype), loss->shape), options.reduction, t);
+  loss = reduce(Combine::Add, loss, {axis});
+  return finished_loss(loss / broadcast_to(count_of(a, {axis}, a->dtype), loss->shape), options.reduction, t);
 }
 
 }  // namespace v0

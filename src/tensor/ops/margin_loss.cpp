@@ -10,7 +10,6 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::Combine;
 
 /// The last axis of x. UsageError if it has none.
 int64_t vector_axis(UOp x) {
@@ -18,7 +17,7 @@ int64_t vector_axis(UOp x) {
   return static_cast<int64_t>(x->rank()) - 1;
 }
 
-UOp sum_of_products(UOp a, UOp b, int64_t axis) { return ir::reduce(Combine::Add, a * b, {axis}); }
+UOp sum_of_products(UOp a, UOp b, int64_t axis) { return reduce(Combine::Add, a * b, {axis}); }
 
 }  // namespace
 
@@ -31,8 +30,8 @@ Tensor soft_margin_loss(Arg x, Arg target, LossOptions options) {
 Tensor hinge_embedding_loss(Arg x, Arg target, HingeEmbeddingOptions options) {
   Call call("hinge_embedding_loss", x.where());
   auto [a, b, t] = loss_operands(x, target);
-  UOp zero = ir::like(a, 0.0), near = ir::eq(b, ir::like(b, 1.0)), far = ir::eq(b, ir::like(b, -1.0));
-  UOp loss = ir::where(near, zero, at_least_zero(options.margin - a)) + ir::where(far, zero, a);
+  UOp zero = like(a, 0.0), near = eq(b, like(b, 1.0)), far = eq(b, like(b, -1.0));
+  UOp loss = where(near, zero, at_least_zero(options.margin - a)) + where(far, zero, a);
   return finished_loss(loss, options.reduction, t);
 }
 
@@ -51,9 +50,9 @@ Tensor cosine_embedding_loss(Arg x1, Arg x2, Arg target, MarginOptions options) 
   UOp product = sum_of_products(a, b, axis);
   require_equal_shapes({product, y}, {"angle between predictions", "target"});
   constexpr double kLeast = 1e-12;  // PyTorch's, added to the squares
-  UOp cosine = product / ir::sqrt((sum_of_products(a, a, axis) + kLeast) * (sum_of_products(b, b, axis) + kLeast));
-  UOp zero = ir::like(y, 0.0), near = ir::eq(y, ir::like(y, 1.0)), far = ir::eq(y, ir::like(y, -1.0));
-  UOp loss = ir::where(near, 1.0 - cosine, ir::where(far, at_least_zero(cosine - options.margin), zero));
+  UOp cosine = product / sqrt((sum_of_products(a, a, axis) + kLeast) * (sum_of_products(b, b, axis) + kLeast));
+  UOp zero = like(y, 0.0), near = eq(y, like(y, 1.0)), far = eq(y, like(y, -1.0));
+  UOp loss = where(near, 1.0 - cosine, where(far, at_least_zero(cosine - options.margin), zero));
   return finished_loss(loss, options.reduction, t);
 }
 
@@ -65,7 +64,7 @@ Tensor triplet_margin_loss(Arg anchor, Arg positive, Arg negative, TripletMargin
   const int64_t axis = vector_axis(a);
   const auto distance = [&](UOp x, UOp y) { return norm_over(x - y + options.eps, options.p, {axis}); };
   UOp to_far = distance(a, far);
-  if (options.swap) to_far = ir::minimum(to_far, distance(near, far));
+  if (options.swap) to_far = minimum(to_far, distance(near, far));
   return finished_loss(at_least_zero(distance(a, near) - to_far + options.margin), options.reduction, t);
 }
 

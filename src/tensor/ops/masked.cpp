@@ -33,7 +33,7 @@ std::vector<int64_t> true_positions(const Tensor& x) {
 /// Numbers of which there are as many as the data say.
 Tensor counted_by_data(const std::vector<int64_t>& numbers, const Shape& shape, Device device) {
   const Tensor made = from(numbers, shape, device);
-  const ir::GraphScope scope;
+  const GraphScope scope;
   mark_sized_by_data(made.cell()->origin);
   return made;
 }
@@ -67,7 +67,7 @@ void for_each_item(UOp x, std::span<const Index> items, Visit visit) {
 }  // namespace
 
 bool has_mask(std::span<const Index> items) {
-  const ir::GraphScope scope;
+  const GraphScope scope;
   return std::ranges::any_of(items, is_mask);
 }
 
@@ -81,7 +81,7 @@ UnmaskedIndex unmask(const Tensor& x, std::span<const Index> items) {
     for (; done < axis; ++done) dims.push_back(shape[done]);
   };
   {
-    const ir::GraphScope scope;
+    const GraphScope scope;
     for_each_item(node_of(x), items, [&](const Index& i, size_t axis, size_t count) {
       keep_to(axis);
       if (!is_mask(i)) return keep_to(axis + count);
@@ -139,8 +139,8 @@ MaskedValue masked_value(UOp x, std::span<const Index> items, UOp value) {
   }
   for (size_t a = 0; a < part.rank(); ++a)
     of_mask.push_back(a < first || a >= first + mask->rank() ? Dim(1) : mask->shape[a - first]);
-  out.mask = ir::broadcast_to(ir::reshape(on_device(mask, x->device, x->shape), of_mask), part);
-  out.value = broadcast_to_part(ir::reshape(value, of_value), x, part);
+  out.mask = broadcast_to(reshape(on_device(mask, x->device, x->shape), of_mask), part);
+  out.value = broadcast_to_part(reshape(value, of_value), x, part);
   return out;
 }
 
@@ -152,7 +152,7 @@ namespace {
 using namespace tensor;
 
 Tensor as_tensor(const Arg& x) {
-  const ir::GraphScope scope;
+  const GraphScope scope;
   return wrap(operand(x));
 }
 
@@ -219,11 +219,11 @@ Tensor masked_scatter(Arg x, const Tensor& mask, Arg source) {
   const int64_t size = n->shape.numel();
   // The number of chosen elements up to each one is its place among the values, counted from 1; place 0 is a number
   // for all elements that are not chosen.
-  values = pad_axis(ir::reshape(values, {values->shape.numel()}), 0, 1, values->shape.numel() + 1);
-  const UOp chosen = ir::reshape(m, {size});
-  UOp place = ir::scan(ir::Combine::Add, ir::cast(chosen, DType::I64), 0);
-  place = ir::where(chosen, place, ir::like(place, 0.0));
-  return wrap(ir::where(m, ir::reshape(ir::gather(values, place, 0), n->shape), n));
+  values = pad_axis(reshape(values, {values->shape.numel()}), 0, 1, values->shape.numel() + 1);
+  const UOp chosen = reshape(m, {size});
+  UOp place = scan(Combine::Add, cast(chosen, DType::I64), 0);
+  place = where(chosen, place, like(place, 0.0));
+  return wrap(where(m, reshape(gather(values, place, 0), n->shape), n));
 }
 
 }  // namespace v0

@@ -15,7 +15,7 @@ namespace {
 using namespace tensor;
 
 /// sum(a * b) along one axis; on bools any(a & b). Operands are in the dtype of ir::to_compute_type().
-UOp contract(UOp a, UOp b, int64_t axis) { return ir::reduce(addition_of(a->dtype), a * b, {axis}); }
+UOp contract(UOp a, UOp b, int64_t axis) { return reduce(addition_of(a->dtype), a * b, {axis}); }
 
 void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
   if (!(k == other))
@@ -55,26 +55,26 @@ void require_batches(const Arg& a, const Arg& b) {
 }
 
 /// The argument in the type in which products of that type are computed.
-Arg to_compute(const Arg& a, DType type) { return Arg(wrap(ir::to_compute_type(operand(a, type))), a.where()); }
+Arg to_compute(const Arg& a, DType type) { return Arg(wrap(to_compute_type(operand(a, type))), a.where()); }
 
 /// beta * input + alpha * (a x b), in the shape of the product.
 Tensor add_product(const Arg& input, const Arg& a, const Arg& b, const Arg& beta, const Arg& alpha) {
   const DType type = common_type({&input, &a, &b});
   UOp y = node_of(matmul(to_compute(a, type), to_compute(b, type)));
-  const ir::Scalar scale = number_of(alpha, y->dtype), keep = number_of(beta, y->dtype);
+  const Scalar scale = number_of(alpha, y->dtype), keep = number_of(beta, y->dtype);
   if (is_bool(type))
     usage_error("has no meaning on {} and {}; convert one with to(int64)", describe(input), describe(y));
-  const ir::Scalar zero = ir::Scalar::of(y->dtype, 0), one = ir::Scalar::of(y->dtype, 1);
-  UOp x = ir::cast(operand(input, type), y->dtype);
+  const Scalar zero = Scalar::of(y->dtype, 0), one = Scalar::of(y->dtype, 1);
+  UOp x = cast(operand(input, type), y->dtype);
   unify_devices(x, y);
   if (x->rank() > y->rank() || common_shape(x->shape, y->shape) != y->shape)
     usage_error("the input {} does not broadcast to the product {}; reshape it first", describe(x),
                 to_string(y->shape));
-  if (!(scale == one)) y = y * ir::like(y, scale);
-  if (keep == zero) return wrap(ir::cast(y, type));
-  x = ir::broadcast_to(x, y->shape);
-  if (!(keep == one)) x = x * ir::like(x, keep);
-  return wrap(ir::cast(x + y, type));
+  if (!(scale == one)) y = y * like(y, scale);
+  if (keep == zero) return wrap(cast(y, type));
+  x = broadcast_to(x, y->shape);
+  if (!(keep == one)) x = x * like(x, keep);
+  return wrap(cast(x + y, type));
 }
 
 /// The cheapest order of a chain of matrices [sizes[i], sizes[i + 1]]: for each part i..j, where to cut it.
@@ -124,9 +124,9 @@ Tensor matmul(Arg a, Arg b) {
   if (!column) shape.push_back(y->shape[-1]);
   check_shape(shape);
   as_factors(x, y);
-  if (!column) x = ir::broadcast_to(x, shape, {k + 1});
-  if (!row) y = ir::broadcast_to(y, shape, {m});
-  return wrap(ir::cast(contract(x, y, k), t));
+  if (!column) x = broadcast_to(x, shape, {k + 1});
+  if (!row) y = broadcast_to(y, shape, {m});
+  return wrap(cast(contract(x, y, k), t));
 }
 
 Tensor mm(Arg a, Arg b) {
@@ -183,17 +183,17 @@ Tensor matrix_power(Arg x, int64_t n) {
   if (n < 0) {
     if (!is_float(t))
       usage_error("{} to the power of {}: integers have no inverse; convert with to(float32)", describe(matrix), n);
-    matrix = node_of(inverse(Arg(wrap(ir::to_compute_type(matrix)), x.where())));
+    matrix = node_of(inverse(Arg(wrap(to_compute_type(matrix)), x.where())));
     n = -n;
   }
   const auto last = static_cast<int64_t>(matrix->rank()) - 1;
   if (!n)
-    return wrap(ir::cast(
-        ir::eq(position(matrix->shape, last - 1, matrix->device), position(matrix->shape, last, matrix->device)), t));
-  Tensor square = wrap(ir::to_compute_type(matrix)), result;
+    return wrap(
+        cast(eq(position(matrix->shape, last - 1, matrix->device), position(matrix->shape, last, matrix->device)), t));
+  Tensor square = wrap(to_compute_type(matrix)), result;
   for (;; square = matmul(Arg(square, x.where()), Arg(square, x.where()))) {
     if (n & 1) result = result.defined() ? matmul(Arg(result, x.where()), Arg(square, x.where())) : square;
-    if (!(n >>= 1)) return wrap(ir::cast(node_of(result), t));
+    if (!(n >>= 1)) return wrap(cast(node_of(result), t));
   }
 }
 
@@ -218,14 +218,14 @@ Tensor multi_dot(const std::vector<Tensor>& matrices, Loc where) {
                   to_string(rows), mismatch_hint(rows, m->shape[0], "inner sizes must be equal"));
     rows = m->shape[1];
     sizes.push_back(static_cast<double>(m->shape[0].bound()));
-    parts.push_back(wrap(ir::to_compute_type(ir::cast(m, t))));
+    parts.push_back(wrap(to_compute_type(cast(m, t))));
   }
   sizes.push_back(static_cast<double>(rows.bound()));
   UOp all = node_of(ChainOrder(sizes).product(parts, 0, count - 1, where));
-  ir::Ints ones;
+  Ints ones;
   if (node_of(matrices[0])->rank() == 1) ones.push_back(0);
   if (node_of(matrices[count - 1])->rank() == 1) ones.push_back(1);
-  return wrap(ir::cast(drop_axes(all, ones), t));
+  return wrap(cast(drop_axes(all, ones), t));
 }
 
 Tensor dot(Arg a, Arg b) {
@@ -238,7 +238,7 @@ Tensor dot(Arg a, Arg b) {
   if (!(x->shape == y->shape))
     usage_error("{} and {}: {}", describe(x), describe(y),
                 mismatch_hint(x->shape, y->shape, "the lengths must be equal"));
-  return wrap(ir::cast(contract(ir::to_compute_type(x), ir::to_compute_type(y), 0), t));
+  return wrap(cast(contract(to_compute_type(x), to_compute_type(y), 0), t));
 }
 
 }  // namespace sinter::inline v0

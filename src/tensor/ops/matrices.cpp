@@ -13,8 +13,6 @@
 namespace sinter::tensor {
 namespace {
 
-using ir::UOp;
-
 void require_lapack() {
   if (const std::string& missing = runtime::cpu::lapack_missing(); !missing.empty()) throw BackendError(missing);
 }
@@ -36,7 +34,7 @@ UOp on_host(UOp x) {
   if (x->device != Device::cpu() && runtime::logging(1))
     runtime::log(
         1, fmt::format("{} of {} travels to the host and back: LAPACK runs there", describe(x), to_string(x->device)));
-  return ir::copy(ir::to_compute_type(x), Device::cpu());
+  return copy(to_compute_type(x), Device::cpu());
 }
 
 Matrices host_matrices(UOp x) {
@@ -64,15 +62,15 @@ Equation equation_of(UOp a, UOp b, bool left, bool vector) {
   if (vector) b = insert_axis(b, static_cast<int64_t>(b->rank()));
   check_matrix(b);
   if (!left) {
-    a = ir::matrix_transpose(a);
-    b = ir::matrix_transpose(b);
+    a = matrix_transpose(a);
+    b = matrix_transpose(b);
   }
   if (!(a->shape[a->rank() - 2] == b->shape[b->rank() - 2]))
     usage_error("{} and {}: {} rows against {}; they must be equal", describe(a), describe(b),
                 to_string(a->shape[a->rank() - 2]), to_string(b->shape[b->rank() - 2]));
   const Shape batch = common_shape(batch_of(a), batch_of(b));
-  a = ir::broadcast_to(a, with_batch(batch, a));
-  b = ir::broadcast_to(b, with_batch(batch, b));
+  a = broadcast_to(a, with_batch(batch, a));
+  b = broadcast_to(b, with_batch(batch, b));
   const Matrices m = host_matrices(a);
   return {m, on_host(b), vector, left};
 }
@@ -87,7 +85,7 @@ std::pair<UOp, UOp> both(const Arg& a, const Arg& b) {
 
 }  // namespace
 
-Tensor Matrices::back_as(UOp result, DType dtype) const { return wrap(ir::copy(ir::cast(result, dtype), device)); }
+Tensor Matrices::back_as(UOp result, DType dtype) const { return wrap(copy(cast(result, dtype), device)); }
 
 Matrices matrices(const Arg& a) {
   UOp x = float_operand(a);
@@ -113,7 +111,7 @@ Equation least_squares(const Arg& a, const Arg& b) {
 
 Tensor Equation::back(UOp x) const {
   if (vector) return matrices.back(drop_axes(x, {static_cast<int64_t>(x->rank()) - 1}));
-  return matrices.back(left ? x : ir::matrix_transpose(x));
+  return matrices.back(left ? x : matrix_transpose(x));
 }
 
 }  // namespace sinter::tensor

@@ -1,360 +1,163 @@
 // Each method calls the function of its name. Those that write are in in_place.cpp.
 #include "sinter/tensor_methods.h"
 
+#include "sinter/for_each.h"
 #include "sinter/ops.h"
 
 namespace sinter::inline v0 {
 
 const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }
 
-Tensor TensorMethods::abs(Loc where) const { return sinter::abs(Arg(self(), where)); }
-Tensor TensorMethods::acos(Loc where) const { return sinter::acos(Arg(self(), where)); }
-Tensor TensorMethods::acosh(Loc where) const { return sinter::acosh(Arg(self(), where)); }
-Tensor TensorMethods::asin(Loc where) const { return sinter::asin(Arg(self(), where)); }
-Tensor TensorMethods::asinh(Loc where) const { return sinter::asinh(Arg(self(), where)); }
-Tensor TensorMethods::atan(Loc where) const { return sinter::atan(Arg(self(), where)); }
-Tensor TensorMethods::atanh(Loc where) const { return sinter::atanh(Arg(self(), where)); }
-Tensor TensorMethods::bitwise_not(Loc where) const { return sinter::bitwise_not(Arg(self(), where)); }
-Tensor TensorMethods::ceil(Loc where) const { return sinter::ceil(Arg(self(), where)); }
-Tensor TensorMethods::cos(Loc where) const { return sinter::cos(Arg(self(), where)); }
-Tensor TensorMethods::cosh(Loc where) const { return sinter::cosh(Arg(self(), where)); }
-Tensor TensorMethods::deg2rad(Loc where) const { return sinter::deg2rad(Arg(self(), where)); }
-Tensor TensorMethods::erf(Loc where) const { return sinter::erf(Arg(self(), where)); }
-Tensor TensorMethods::erfc(Loc where) const { return sinter::erfc(Arg(self(), where)); }
-Tensor TensorMethods::erfinv(Loc where) const { return sinter::erfinv(Arg(self(), where)); }
-Tensor TensorMethods::exp(Loc where) const { return sinter::exp(Arg(self(), where)); }
-Tensor TensorMethods::exp2(Loc where) const { return sinter::exp2(Arg(self(), where)); }
-Tensor TensorMethods::expm1(Loc where) const { return sinter::expm1(Arg(self(), where)); }
-Tensor TensorMethods::floor(Loc where) const { return sinter::floor(Arg(self(), where)); }
-Tensor TensorMethods::frac(Loc where) const { return sinter::frac(Arg(self(), where)); }
-Tensor TensorMethods::isfinite(Loc where) const { return sinter::isfinite(Arg(self(), where)); }
-Tensor TensorMethods::isinf(Loc where) const { return sinter::isinf(Arg(self(), where)); }
-Tensor TensorMethods::isnan(Loc where) const { return sinter::isnan(Arg(self(), where)); }
-Tensor TensorMethods::log(Loc where) const { return sinter::log(Arg(self(), where)); }
-Tensor TensorMethods::log10(Loc where) const { return sinter::log10(Arg(self(), where)); }
-Tensor TensorMethods::log1p(Loc where) const { return sinter::log1p(Arg(self(), where)); }
-Tensor TensorMethods::log2(Loc where) const { return sinter::log2(Arg(self(), where)); }
-Tensor TensorMethods::logical_not(Loc where) const { return sinter::logical_not(Arg(self(), where)); }
-Tensor TensorMethods::negative(Loc where) const { return sinter::negative(Arg(self(), where)); }
-Tensor TensorMethods::positive(Loc where) const { return sinter::positive(Arg(self(), where)); }
-Tensor TensorMethods::rad2deg(Loc where) const { return sinter::rad2deg(Arg(self(), where)); }
-Tensor TensorMethods::reciprocal(Loc where) const { return sinter::reciprocal(Arg(self(), where)); }
-Tensor TensorMethods::relu(Loc where) const { return sinter::relu(Arg(self(), where)); }
-Tensor TensorMethods::round(Loc where) const { return sinter::round(Arg(self(), where)); }
-Tensor TensorMethods::rsqrt(Loc where) const { return sinter::rsqrt(Arg(self(), where)); }
-Tensor TensorMethods::sigmoid(Loc where) const { return sinter::sigmoid(Arg(self(), where)); }
-Tensor TensorMethods::sign(Loc where) const { return sinter::sign(Arg(self(), where)); }
-Tensor TensorMethods::signbit(Loc where) const { return sinter::signbit(Arg(self(), where)); }
-Tensor TensorMethods::sin(Loc where) const { return sinter::sin(Arg(self(), where)); }
-Tensor TensorMethods::sinc(Loc where) const { return sinter::sinc(Arg(self(), where)); }
-Tensor TensorMethods::sinh(Loc where) const { return sinter::sinh(Arg(self(), where)); }
-Tensor TensorMethods::sqrt(Loc where) const { return sinter::sqrt(Arg(self(), where)); }
-Tensor TensorMethods::square(Loc where) const { return sinter::square(Arg(self(), where)); }
-Tensor TensorMethods::tan(Loc where) const { return sinter::tan(Arg(self(), where)); }
-Tensor TensorMethods::tanh(Loc where) const { return sinter::tanh(Arg(self(), where)); }
-Tensor TensorMethods::trunc(Loc where) const { return sinter::trunc(Arg(self(), where)); }
-Tensor TensorMethods::nan_to_num(double nan, std::optional<double> posinf, std::optional<double> neginf,
-                                 Loc where) const {
-  return sinter::nan_to_num(Arg(self(), where), nan, posinf, neginf);
-}
-Tensor TensorMethods::logit(std::optional<double> eps, Loc where) const {
-  return sinter::logit(Arg(self(), where), eps);
-}
-Tensor TensorMethods::atan2(Arg other, Loc where) const { return sinter::atan2(Arg(self(), where), other); }
-Tensor TensorMethods::bitwise_and(Arg other, Loc where) const { return sinter::bitwise_and(Arg(self(), where), other); }
-Tensor TensorMethods::bitwise_left_shift(Arg other, Loc where) const {
-  return sinter::bitwise_left_shift(Arg(self(), where), other);
-}
-Tensor TensorMethods::bitwise_or(Arg other, Loc where) const { return sinter::bitwise_or(Arg(self(), where), other); }
-Tensor TensorMethods::bitwise_right_shift(Arg other, Loc where) const {
-  return sinter::bitwise_right_shift(Arg(self(), where), other);
-}
-Tensor TensorMethods::bitwise_xor(Arg other, Loc where) const { return sinter::bitwise_xor(Arg(self(), where), other); }
-Tensor TensorMethods::clamp_max(Arg other, Loc where) const { return sinter::clamp_max(Arg(self(), where), other); }
-Tensor TensorMethods::clamp_min(Arg other, Loc where) const { return sinter::clamp_min(Arg(self(), where), other); }
-Tensor TensorMethods::copysign(Arg other, Loc where) const { return sinter::copysign(Arg(self(), where), other); }
-Tensor TensorMethods::eq(Arg other, Loc where) const { return sinter::eq(Arg(self(), where), other); }
-Tensor TensorMethods::float_power(Arg other, Loc where) const { return sinter::float_power(Arg(self(), where), other); }
-Tensor TensorMethods::floor_divide(Arg other, Loc where) const {
-  return sinter::floor_divide(Arg(self(), where), other);
-}
-Tensor TensorMethods::fmod(Arg other, Loc where) const { return sinter::fmod(Arg(self(), where), other); }
-Tensor TensorMethods::ge(Arg other, Loc where) const { return sinter::ge(Arg(self(), where), other); }
-Tensor TensorMethods::gt(Arg other, Loc where) const { return sinter::gt(Arg(self(), where), other); }
-Tensor TensorMethods::heaviside(Arg other, Loc where) const { return sinter::heaviside(Arg(self(), where), other); }
-Tensor TensorMethods::hypot(Arg other, Loc where) const { return sinter::hypot(Arg(self(), where), other); }
-Tensor TensorMethods::ldexp(Arg other, Loc where) const { return sinter::ldexp(Arg(self(), where), other); }
-Tensor TensorMethods::le(Arg other, Loc where) const { return sinter::le(Arg(self(), where), other); }
-Tensor TensorMethods::logaddexp(Arg other, Loc where) const { return sinter::logaddexp(Arg(self(), where), other); }
-Tensor TensorMethods::logaddexp2(Arg other, Loc where) const { return sinter::logaddexp2(Arg(self(), where), other); }
-Tensor TensorMethods::logical_and(Arg other, Loc where) const { return sinter::logical_and(Arg(self(), where), other); }
-Tensor TensorMethods::logical_or(Arg other, Loc where) const { return sinter::logical_or(Arg(self(), where), other); }
-Tensor TensorMethods::logical_xor(Arg other, Loc where) const { return sinter::logical_xor(Arg(self(), where), other); }
-Tensor TensorMethods::lt(Arg other, Loc where) const { return sinter::lt(Arg(self(), where), other); }
-Tensor TensorMethods::maximum(Arg other, Loc where) const { return sinter::maximum(Arg(self(), where), other); }
-Tensor TensorMethods::minimum(Arg other, Loc where) const { return sinter::minimum(Arg(self(), where), other); }
-Tensor TensorMethods::mul(Arg other, Loc where) const { return sinter::mul(Arg(self(), where), other); }
-Tensor TensorMethods::ne(Arg other, Loc where) const { return sinter::ne(Arg(self(), where), other); }
-Tensor TensorMethods::pow(Arg other, Loc where) const { return sinter::pow(Arg(self(), where), other); }
-Tensor TensorMethods::remainder(Arg other, Loc where) const { return sinter::remainder(Arg(self(), where), other); }
-Tensor TensorMethods::true_divide(Arg other, Loc where) const { return sinter::true_divide(Arg(self(), where), other); }
-Tensor TensorMethods::xlogy(Arg other, Loc where) const { return sinter::xlogy(Arg(self(), where), other); }
-Tensor TensorMethods::add(Arg other, Loc where) const { return sinter::add(Arg(self(), where), other); }
-Tensor TensorMethods::add(Arg other, Arg alpha, Loc where) const {
-  return sinter::add(Arg(self(), where), other, alpha);
-}
-Tensor TensorMethods::sub(Arg other, Loc where) const { return sinter::sub(Arg(self(), where), other); }
-Tensor TensorMethods::sub(Arg other, Arg alpha, Loc where) const {
-  return sinter::sub(Arg(self(), where), other, alpha);
-}
-Tensor TensorMethods::div(Arg other, Loc where) const { return sinter::div(Arg(self(), where), other); }
-Tensor TensorMethods::div(Arg other, RoundingMode rounding_mode, Loc where) const {
-  return sinter::div(Arg(self(), where), other, rounding_mode);
-}
-Tensor TensorMethods::clamp(Arg lo, Arg hi, Loc where) const { return sinter::clamp(Arg(self(), where), lo, hi); }
+// The signatures that many methods have.
+#define SINTER_UNARY(f) \
+  Tensor TensorMethods::f(Loc where) const { return sinter::f(Arg(self(), where)); }
+#define SINTER_BINARY(f) \
+  Tensor TensorMethods::f(Arg other, Loc where) const { return sinter::f(Arg(self(), where), other); }
+#define SINTER_OVER_AXES(f)                                           \
+  Tensor TensorMethods::f(Axes axes, bool keepdim, Loc where) const { \
+    return sinter::f(self(), std::move(axes), keepdim, where);        \
+  }
+#define SINTER_ALONG_AXIS(f) \
+  Tensor TensorMethods::f(int64_t axis, Loc where) const { return sinter::f(Arg(self(), where), axis); }
+SINTER_FOR_EACH(SINTER_UNARY, abs, acos, acosh, asin, asinh, atan, atanh, bitwise_not, ceil, cos, cosh, deg2rad, erf,
+                erfc, erfinv, exp, exp2, expm1, floor, frac, isfinite, isinf, isnan, log, log10, log1p, log2,
+                logical_not, negative, positive, rad2deg, reciprocal, relu, round, rsqrt, sigmoid, sign, signbit, sin,
+                sinc, sinh, sqrt, square, tan, tanh, trunc, det, inverse, logdet, median, nanmedian, msort, nonzero,
+                argwhere)
+SINTER_FOR_EACH(SINTER_BINARY, atan2, bitwise_and, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor,
+                clamp_max, clamp_min, copysign, eq, float_power, floor_divide, fmod, ge, gt, heaviside, hypot, ldexp,
+                le, logaddexp, logaddexp2, logical_and, logical_or, logical_xor, lt, maximum, minimum, mul, ne, pow,
+                remainder, true_divide, xlogy, add, sub, div, matmul, mm, bmm, mv, dot, inner, outer, kron)
+SINTER_FOR_EACH(SINTER_OVER_AXES, amax, amin, count_nonzero, nansum, nanmean)
+SINTER_FOR_EACH(SINTER_ALONG_AXIS, softmax, log_softmax, cumsum, cumprod, logcumsumexp)
+#undef SINTER_UNARY
+#undef SINTER_BINARY
+#undef SINTER_OVER_AXES
+#undef SINTER_ALONG_AXIS
+
+// Those of other signatures: what they return, their name, their parameters but the place, and the function's
+// arguments. The place is that of the first argument, or an argument of its own.
+#define SINTER_PARAMETERS(...) __VA_ARGS__
+#define SINTER_METHOD(result, f, parameters, ...)                          \
+  result TensorMethods::f(SINTER_PARAMETERS parameters, Loc where) const { \
+    return sinter::f(Arg(self(), where), __VA_ARGS__);                     \
+  }
+#define SINTER_PLACED(result, f, parameters, ...)                          \
+  result TensorMethods::f(SINTER_PARAMETERS parameters, Loc where) const { \
+    return sinter::f(self(), __VA_ARGS__, where);                          \
+  }
+
+SINTER_METHOD(Tensor, nan_to_num, (double nan, std::optional<double> posinf, std::optional<double> neginf), nan, posinf,
+              neginf)
+SINTER_METHOD(Tensor, logit, (std::optional<double> eps), eps)
+SINTER_METHOD(Tensor, add, (Arg other, Arg alpha), other, alpha)
+SINTER_METHOD(Tensor, sub, (Arg other, Arg alpha), other, alpha)
+SINTER_METHOD(Tensor, div, (Arg other, RoundingMode rounding_mode), other, rounding_mode)
+SINTER_METHOD(Tensor, clamp, (Arg lo, Arg hi), lo, hi)
 Tensor TensorMethods::clamp(Arg lo, Loc where) const { return sinter::clamp_min(Arg(self(), where), lo); }
 Tensor TensorMethods::clamp(std::nullopt_t, Arg hi, Loc where) const {
   return sinter::clamp_max(Arg(self(), where), hi);
 }
-Tensor TensorMethods::lerp(Arg end, Arg weight, Loc where) const {
-  return sinter::lerp(Arg(self(), where), end, weight);
-}
-Tensor TensorMethods::addcmul(Arg a, Arg b, Loc where) const { return sinter::addcmul(Arg(self(), where), a, b); }
-Tensor TensorMethods::addcmul(Arg a, Arg b, Arg value, Loc where) const {
-  return sinter::addcmul(Arg(self(), where), a, b, value);
-}
-Tensor TensorMethods::addcdiv(Arg a, Arg b, Loc where) const { return sinter::addcdiv(Arg(self(), where), a, b); }
-Tensor TensorMethods::addcdiv(Arg a, Arg b, Arg value, Loc where) const {
-  return sinter::addcdiv(Arg(self(), where), a, b, value);
-}
+SINTER_METHOD(Tensor, lerp, (Arg end, Arg weight), end, weight)
+SINTER_METHOD(Tensor, addcmul, (Arg a, Arg b), a, b)
+SINTER_METHOD(Tensor, addcmul, (Arg a, Arg b, Arg value), a, b, value)
+SINTER_METHOD(Tensor, addcdiv, (Arg a, Arg b), a, b)
+SINTER_METHOD(Tensor, addcdiv, (Arg a, Arg b, Arg value), a, b, value)
 Tensor TensorMethods::where(Arg condition, Arg other, Loc at) const {
   return sinter::where(condition, Arg(self(), at), other);
 }
-Tensor TensorMethods::masked_fill(Arg mask, Arg value, Loc where) const {
-  return sinter::masked_fill(Arg(self(), where), mask, value);
-}
-Tensor TensorMethods::isclose(Arg other, double rtol, double atol, bool equal_nan, Loc where) const {
-  return sinter::isclose(Arg(self(), where), other, rtol, atol, equal_nan);
-}
-bool TensorMethods::allclose(Arg other, double rtol, double atol, bool equal_nan, Loc where) const {
-  return sinter::allclose(Arg(self(), where), other, rtol, atol, equal_nan);
-}
-bool TensorMethods::equal(Arg other, Loc where) const { return sinter::equal(Arg(self(), where), other); }
+SINTER_METHOD(Tensor, masked_fill, (Arg mask, Arg value), mask, value)
+SINTER_METHOD(Tensor, isclose, (Arg other, double rtol, double atol, bool equal_nan), other, rtol, atol, equal_nan)
+SINTER_METHOD(bool, allclose, (Arg other, double rtol, double atol, bool equal_nan), other, rtol, atol, equal_nan)
+SINTER_METHOD(bool, equal, (Arg other), other)
 
 Tensor TensorMethods::view(Shape shape, Loc where) const { return self().reshape(std::move(shape), where); }
-Tensor TensorMethods::view_as(const Tensor& like, Loc where) const { return sinter::view_as(self(), like, where); }
-Tensor TensorMethods::reshape_as(const Tensor& like, Loc where) const {
-  return sinter::reshape_as(self(), like, where);
-}
-Tensor TensorMethods::expand_as(const Tensor& like, Loc where) const { return sinter::expand_as(self(), like, where); }
-Tensor TensorMethods::unflatten(int64_t axis, const Shape& sizes, Loc where) const {
-  return sinter::unflatten(self(), axis, sizes, where);
-}
+SINTER_PLACED(Tensor, view_as, (const Tensor& like), like)
+SINTER_PLACED(Tensor, reshape_as, (const Tensor& like), like)
+SINTER_PLACED(Tensor, expand_as, (const Tensor& like), like)
+SINTER_PLACED(Tensor, unflatten, (int64_t axis, const Shape& sizes), axis, sizes)
 Tensor TensorMethods::t(Loc where) const { return sinter::t(self(), where); }
 Tensor TensorMethods::ravel(Loc where) const { return sinter::ravel(self(), where); }
 Tensor TensorMethods::fliplr(Loc where) const { return sinter::fliplr(self(), where); }
 Tensor TensorMethods::flipud(Loc where) const { return sinter::flipud(self(), where); }
-Tensor TensorMethods::swapaxes(int64_t a, int64_t b, Loc where) const { return sinter::swapaxes(self(), a, b, where); }
-Tensor TensorMethods::broadcast_to(const Shape& shape, Loc where) const {
-  return sinter::broadcast_to(self(), shape, where);
-}
-Tensor TensorMethods::narrow(int64_t axis, int64_t start, const Dim& length, Loc where) const {
-  return sinter::narrow(self(), axis, start, length, where);
-}
-Tensor TensorMethods::narrow(int64_t axis, const Tensor& start, const Dim& length, Loc where) const {
-  return sinter::narrow(self(), axis, start, length, where);
-}
-Tensor TensorMethods::select(int64_t axis, int64_t index, Loc where) const {
-  return sinter::select(self(), axis, index, where);
-}
-std::vector<Tensor> TensorMethods::unbind(int64_t axis, Loc where) const { return sinter::unbind(self(), axis, where); }
-std::vector<Tensor> TensorMethods::tensor_split(const std::vector<int64_t>& indices, int64_t axis, Loc where) const {
-  return sinter::tensor_split(self(), indices, axis, where);
-}
+SINTER_PLACED(Tensor, swapaxes, (int64_t a, int64_t b), a, b)
+SINTER_PLACED(Tensor, broadcast_to, (const Shape& shape), shape)
+SINTER_PLACED(Tensor, narrow, (int64_t axis, int64_t start, const Dim& length), axis, start, length)
+SINTER_PLACED(Tensor, narrow, (int64_t axis, const Tensor& start, const Dim& length), axis, start, length)
+SINTER_PLACED(Tensor, select, (int64_t axis, int64_t index), axis, index)
+SINTER_PLACED(std::vector<Tensor>, unbind, (int64_t axis), axis)
+SINTER_PLACED(std::vector<Tensor>, tensor_split, (const std::vector<int64_t>& indices, int64_t axis), indices, axis)
 std::vector<Tensor> TensorMethods::split_evenly(int64_t sections, int64_t axis, Loc where) const {
   return sinter::tensor_split(self(), sections, axis, where);
 }
-Tensor TensorMethods::roll(int64_t shift, std::optional<int64_t> axis, Loc where) const {
-  return sinter::roll(self(), shift, axis, where);
-}
-Tensor TensorMethods::roll(const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes, Loc where) const {
-  return sinter::roll(self(), shifts, axes, where);
-}
-Tensor TensorMethods::rot90(int64_t times, const std::vector<int64_t>& axes, Loc where) const {
-  return sinter::rot90(self(), times, axes, where);
-}
-Tensor TensorMethods::repeat(const std::vector<int64_t>& counts, Loc where) const {
-  return sinter::repeat(self(), counts, where);
-}
-Tensor TensorMethods::tile(const std::vector<int64_t>& counts, Loc where) const {
-  return sinter::tile(self(), counts, where);
-}
-Tensor TensorMethods::repeat_interleave(int64_t count, std::optional<int64_t> axis, Loc where) const {
-  return sinter::repeat_interleave(self(), count, axis, where);
-}
-Tensor TensorMethods::diagonal(int64_t offset, int64_t a, int64_t b, Loc where) const {
-  return sinter::diagonal(self(), offset, a, b, where);
-}
-Tensor TensorMethods::diag_embed(int64_t offset, int64_t a, int64_t b, Loc where) const {
-  return sinter::diag_embed(self(), offset, a, b, where);
-}
-Tensor TensorMethods::diag(int64_t offset, Loc where) const { return sinter::diag(self(), offset, where); }
+SINTER_PLACED(Tensor, roll, (int64_t shift, std::optional<int64_t> axis), shift, axis)
+SINTER_PLACED(Tensor, roll, (const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes), shifts, axes)
+SINTER_PLACED(Tensor, rot90, (int64_t times, const std::vector<int64_t>& axes), times, axes)
+SINTER_PLACED(Tensor, repeat, (const std::vector<int64_t>& counts), counts)
+SINTER_PLACED(Tensor, tile, (const std::vector<int64_t>& counts), counts)
+SINTER_PLACED(Tensor, repeat_interleave, (int64_t count, std::optional<int64_t> axis), count, axis)
+SINTER_PLACED(Tensor, diagonal, (int64_t offset, int64_t a, int64_t b), offset, a, b)
+SINTER_PLACED(Tensor, diag_embed, (int64_t offset, int64_t a, int64_t b), offset, a, b)
+SINTER_PLACED(Tensor, diag, (int64_t offset), offset)
 Tensor TensorMethods::trace(Loc where) const { return sinter::trace(self(), where); }
-Tensor TensorMethods::triu(int64_t offset, Loc where) const { return sinter::triu(self(), offset, where); }
-Tensor TensorMethods::tril(int64_t offset, Loc where) const { return sinter::tril(self(), offset, where); }
-Tensor TensorMethods::diff(int64_t n, int64_t axis, Loc where) const {
-  return sinter::diff(self(), n, axis, {}, {}, where);
-}
+SINTER_PLACED(Tensor, triu, (int64_t offset), offset)
+SINTER_PLACED(Tensor, tril, (int64_t offset), offset)
+SINTER_PLACED(Tensor, diff, (int64_t n, int64_t axis), n, axis, {}, {})
 
-Tensor TensorMethods::matmul(Arg other, Loc where) const { return sinter::matmul(Arg(self(), where), other); }
-Tensor TensorMethods::mm(Arg other, Loc where) const { return sinter::mm(Arg(self(), where), other); }
-Tensor TensorMethods::bmm(Arg other, Loc where) const { return sinter::bmm(Arg(self(), where), other); }
-Tensor TensorMethods::mv(Arg other, Loc where) const { return sinter::mv(Arg(self(), where), other); }
-Tensor TensorMethods::dot(Arg other, Loc where) const { return sinter::dot(Arg(self(), where), other); }
-Tensor TensorMethods::inner(Arg other, Loc where) const { return sinter::inner(Arg(self(), where), other); }
-Tensor TensorMethods::outer(Arg other, Loc where) const { return sinter::outer(Arg(self(), where), other); }
-Tensor TensorMethods::kron(Arg other, Loc where) const { return sinter::kron(Arg(self(), where), other); }
-Tensor TensorMethods::cross(Arg other, int64_t axis, Loc where) const {
-  return sinter::cross(Arg(self(), where), other, axis);
-}
-Tensor TensorMethods::matrix_power(int64_t n, Loc where) const { return sinter::matrix_power(Arg(self(), where), n); }
-Tensor TensorMethods::addmm(Arg a, Arg b, Arg beta, Arg alpha, Loc where) const {
-  return sinter::addmm(Arg(self(), where), a, b, beta, alpha);
-}
-Tensor TensorMethods::baddbmm(Arg a, Arg b, Arg beta, Arg alpha, Loc where) const {
-  return sinter::baddbmm(Arg(self(), where), a, b, beta, alpha);
-}
-Tensor TensorMethods::addmv(Arg a, Arg b, Arg beta, Arg alpha, Loc where) const {
-  return sinter::addmv(Arg(self(), where), a, b, beta, alpha);
-}
-Tensor TensorMethods::norm(double p, Axes axes, bool keepdim, Loc where) const {
-  return sinter::norm(Arg(self(), where), p, std::move(axes), keepdim);
-}
+SINTER_METHOD(Tensor, cross, (Arg other, int64_t axis), other, axis)
+SINTER_METHOD(Tensor, matrix_power, (int64_t n), n)
+SINTER_METHOD(Tensor, addmm, (Arg a, Arg b, Arg beta, Arg alpha), a, b, beta, alpha)
+SINTER_METHOD(Tensor, baddbmm, (Arg a, Arg b, Arg beta, Arg alpha), a, b, beta, alpha)
+SINTER_METHOD(Tensor, addmv, (Arg a, Arg b, Arg beta, Arg alpha), a, b, beta, alpha)
+SINTER_METHOD(Tensor, norm, (double p, Axes axes, bool keepdim), p, std::move(axes), keepdim)
 
-Tensor TensorMethods::cholesky(bool upper, Loc where) const { return sinter::cholesky(Arg(self(), where), upper); }
-Tensor TensorMethods::det(Loc where) const { return sinter::det(Arg(self(), where)); }
-Tensor TensorMethods::inverse(Loc where) const { return sinter::inverse(Arg(self(), where)); }
-Tensor TensorMethods::logdet(Loc where) const { return sinter::logdet(Arg(self(), where)); }
+SINTER_METHOD(Tensor, cholesky, (bool upper), upper)
 SlogDet TensorMethods::slogdet(Loc where) const { return sinter::slogdet(Arg(self(), where)); }
-QR TensorMethods::qr(std::string_view mode, Loc where) const { return sinter::qr(Arg(self(), where), mode); }
-SVD TensorMethods::svd(bool full_matrices, Loc where) const { return sinter::svd(Arg(self(), where), full_matrices); }
+SINTER_METHOD(QR, qr, (std::string_view mode), mode)
+SINTER_METHOD(SVD, svd, (bool full_matrices), full_matrices)
 
-Tensor TensorMethods::amax(Axes axes, bool keepdim, Loc where) const {
-  return sinter::amax(self(), std::move(axes), keepdim, where);
-}
-Tensor TensorMethods::amin(Axes axes, bool keepdim, Loc where) const {
-  return sinter::amin(self(), std::move(axes), keepdim, where);
-}
 std::pair<Tensor, Tensor> TensorMethods::aminmax(Axes axes, bool keepdim, Loc where) const {
   return sinter::aminmax(self(), std::move(axes), keepdim, where);
 }
-Tensor TensorMethods::count_nonzero(Axes axes, bool keepdim, Loc where) const {
-  return sinter::count_nonzero(self(), std::move(axes), keepdim, where);
-}
-Tensor TensorMethods::nansum(Axes axes, bool keepdim, Loc where) const {
-  return sinter::nansum(self(), std::move(axes), keepdim, where);
-}
-Tensor TensorMethods::nanmean(Axes axes, bool keepdim, Loc where) const {
-  return sinter::nanmean(self(), std::move(axes), keepdim, where);
-}
-Tensor TensorMethods::softmax(int64_t axis, Loc where) const { return sinter::softmax(Arg(self(), where), axis); }
-Tensor TensorMethods::log_softmax(int64_t axis, Loc where) const {
-  return sinter::log_softmax(Arg(self(), where), axis);
-}
-Tensor TensorMethods::logsumexp(Axes axes, bool keepdim, Loc where) const {
-  return sinter::logsumexp(Arg(self(), where), std::move(axes), keepdim);
-}
-Tensor TensorMethods::cumsum(int64_t axis, Loc where) const { return sinter::cumsum(Arg(self(), where), axis); }
-Tensor TensorMethods::cumprod(int64_t axis, Loc where) const { return sinter::cumprod(Arg(self(), where), axis); }
-Tensor TensorMethods::logcumsumexp(int64_t axis, Loc where) const {
-  return sinter::logcumsumexp(Arg(self(), where), axis);
-}
-Ranked TensorMethods::cummax(int64_t axis, Loc where) const { return sinter::cummax(Arg(self(), where), axis); }
-Ranked TensorMethods::cummin(int64_t axis, Loc where) const { return sinter::cummin(Arg(self(), where), axis); }
-Ranked TensorMethods::sort(int64_t axis, bool descending, Loc where) const {
-  return sinter::sort(Arg(self(), where), axis, descending);
-}
-Tensor TensorMethods::argsort(int64_t axis, bool descending, Loc where) const {
-  return sinter::argsort(Arg(self(), where), axis, descending);
-}
-Ranked TensorMethods::topk(int64_t k, int64_t axis, bool largest, bool sorted, Loc where) const {
-  return sinter::topk(Arg(self(), where), k, axis, largest, sorted);
-}
-Ranked TensorMethods::kthvalue(int64_t k, int64_t axis, bool keepdim, Loc where) const {
-  return sinter::kthvalue(Arg(self(), where), k, axis, keepdim);
-}
-Tensor TensorMethods::median(Loc where) const { return sinter::median(Arg(self(), where)); }
-Ranked TensorMethods::median(int64_t axis, bool keepdim, Loc where) const {
-  return sinter::median(Arg(self(), where), axis, keepdim);
-}
-Tensor TensorMethods::quantile(Arg q, std::optional<int64_t> axis, bool keepdim, Loc where) const {
-  return sinter::quantile(Arg(self(), where), q, axis, keepdim);
-}
-Tensor TensorMethods::nanquantile(Arg q, std::optional<int64_t> axis, bool keepdim, Loc where) const {
-  return sinter::nanquantile(Arg(self(), where), q, axis, keepdim);
-}
-Tensor TensorMethods::nanmedian(Loc where) const { return sinter::nanmedian(Arg(self(), where)); }
-Ranked TensorMethods::nanmedian(int64_t axis, bool keepdim, Loc where) const {
-  return sinter::nanmedian(Arg(self(), where), axis, keepdim);
-}
-Ranked TensorMethods::mode(int64_t axis, bool keepdim, Loc where) const {
-  return sinter::mode(Arg(self(), where), axis, keepdim);
-}
-Tensor TensorMethods::msort(Loc where) const { return sinter::msort(Arg(self(), where)); }
+SINTER_METHOD(Tensor, logsumexp, (Axes axes, bool keepdim), std::move(axes), keepdim)
+SINTER_METHOD(Ranked, cummax, (int64_t axis), axis)
+SINTER_METHOD(Ranked, cummin, (int64_t axis), axis)
+SINTER_METHOD(Ranked, sort, (int64_t axis, bool descending), axis, descending)
+SINTER_METHOD(Tensor, argsort, (int64_t axis, bool descending), axis, descending)
+SINTER_METHOD(Ranked, topk, (int64_t k, int64_t axis, bool largest, bool sorted), k, axis, largest, sorted)
+SINTER_METHOD(Ranked, kthvalue, (int64_t k, int64_t axis, bool keepdim), k, axis, keepdim)
+SINTER_METHOD(Ranked, median, (int64_t axis, bool keepdim), axis, keepdim)
+SINTER_METHOD(Tensor, quantile, (Arg q, std::optional<int64_t> axis, bool keepdim), q, axis, keepdim)
+SINTER_METHOD(Tensor, nanquantile, (Arg q, std::optional<int64_t> axis, bool keepdim), q, axis, keepdim)
+SINTER_METHOD(Ranked, nanmedian, (int64_t axis, bool keepdim), axis, keepdim)
+SINTER_METHOD(Ranked, mode, (int64_t axis, bool keepdim), axis, keepdim)
 Distinct TensorMethods::unique(Loc where) const { return sinter::unique(Arg(self(), where)); }
-Tensor TensorMethods::bincount(int64_t least, Loc where) const { return sinter::bincount(self(), least, where); }
-Tensor TensorMethods::bincount(const Tensor& weights, int64_t least, Loc where) const {
-  return sinter::bincount(self(), weights, least, where);
-}
-Tensor TensorMethods::histc(int64_t bins, double low, double high, Loc where) const {
-  return sinter::histc(Arg(self(), where), bins, low, high);
-}
+SINTER_PLACED(Tensor, bincount, (int64_t least), least)
+SINTER_PLACED(Tensor, bincount, (const Tensor& weights, int64_t least), weights, least)
+SINTER_METHOD(Tensor, histc, (int64_t bins, double low, double high), bins, low, high)
 
-Tensor TensorMethods::gather(int64_t axis, const Tensor& index, Loc where) const {
-  return sinter::gather(Arg(self(), where), axis, index);
-}
-Tensor TensorMethods::take_along_dim(const Tensor& index, int64_t axis, Loc where) const {
-  return sinter::take_along_dim(Arg(self(), where), index, axis);
-}
-Tensor TensorMethods::index_select(int64_t axis, const Tensor& index, Loc where) const {
-  return sinter::index_select(Arg(self(), where), axis, index);
-}
-Tensor TensorMethods::take(const Tensor& index, Loc where) const { return sinter::take(Arg(self(), where), index); }
-Tensor TensorMethods::scatter(int64_t axis, const Tensor& index, Arg value, Loc where) const {
-  return sinter::scatter(Arg(self(), where), axis, index, value);
-}
-Tensor TensorMethods::scatter_add(int64_t axis, const Tensor& index, Arg value, Loc where) const {
-  return sinter::scatter_add(Arg(self(), where), axis, index, value);
-}
-Tensor TensorMethods::scatter_reduce(int64_t axis, const Tensor& index, Arg value, ScatterReduce reduce,
-                                     bool include_self, Loc where) const {
-  return sinter::scatter_reduce(Arg(self(), where), axis, index, value, reduce, include_self);
-}
-Tensor TensorMethods::index_add(int64_t axis, const Tensor& index, Arg source, Loc where) const {
-  return sinter::index_add(Arg(self(), where), axis, index, source);
-}
-Tensor TensorMethods::index_copy(int64_t axis, const Tensor& index, Arg source, Loc where) const {
-  return sinter::index_copy(Arg(self(), where), axis, index, source);
-}
-Tensor TensorMethods::index_fill(int64_t axis, const Tensor& index, Arg value, Loc where) const {
-  return sinter::index_fill(Arg(self(), where), axis, index, value);
-}
-Tensor TensorMethods::index_put(const std::vector<Tensor>& indices, Arg value, bool accumulate, Loc where) const {
-  return sinter::index_put(Arg(self(), where), indices, value, accumulate);
-}
-Tensor TensorMethods::masked_select(const Tensor& mask, Loc where) const {
-  return sinter::masked_select(Arg(self(), where), mask);
-}
-Tensor TensorMethods::masked_scatter(const Tensor& mask, Arg source, Loc where) const {
-  return sinter::masked_scatter(Arg(self(), where), mask, source);
-}
-Tensor TensorMethods::nonzero(Loc where) const { return sinter::nonzero(Arg(self(), where)); }
-Tensor TensorMethods::argwhere(Loc where) const { return sinter::argwhere(Arg(self(), where)); }
-Tensor TensorMethods::multinomial(int64_t count, bool replacement, Loc where) const {
-  return sinter::multinomial(self(), count, replacement, {}, where);
-}
-Tensor TensorMethods::multinomial(int64_t count, bool replacement, const RandomOptions& options, Loc where) const {
-  return sinter::multinomial(self(), count, replacement, options, where);
-}
+SINTER_METHOD(Tensor, gather, (int64_t axis, const Tensor& index), axis, index)
+SINTER_METHOD(Tensor, take_along_dim, (const Tensor& index, int64_t axis), index, axis)
+SINTER_METHOD(Tensor, index_select, (int64_t axis, const Tensor& index), axis, index)
+SINTER_METHOD(Tensor, take, (const Tensor& index), index)
+SINTER_METHOD(Tensor, scatter, (int64_t axis, const Tensor& index, Arg value), axis, index, value)
+SINTER_METHOD(Tensor, scatter_add, (int64_t axis, const Tensor& index, Arg value), axis, index, value)
+SINTER_METHOD(Tensor, scatter_reduce,
+              (int64_t axis, const Tensor& index, Arg value, ScatterReduce reduce, bool include_self), axis, index,
+              value, reduce, include_self)
+SINTER_METHOD(Tensor, index_add, (int64_t axis, const Tensor& index, Arg source), axis, index, source)
+SINTER_METHOD(Tensor, index_copy, (int64_t axis, const Tensor& index, Arg source), axis, index, source)
+SINTER_METHOD(Tensor, index_fill, (int64_t axis, const Tensor& index, Arg value), axis, index, value)
+SINTER_METHOD(Tensor, index_put, (const std::vector<Tensor>& indices, Arg value, bool accumulate), indices, value,
+              accumulate)
+SINTER_METHOD(Tensor, masked_select, (const Tensor& mask), mask)
+SINTER_METHOD(Tensor, masked_scatter, (const Tensor& mask, Arg source), mask, source)
+SINTER_PLACED(Tensor, multinomial, (int64_t count, bool replacement), count, replacement, {})
+SINTER_PLACED(Tensor, multinomial, (int64_t count, bool replacement, const RandomOptions& options), count, replacement,
+              options)
+
+#undef SINTER_PARAMETERS
+#undef SINTER_METHOD
+#undef SINTER_PLACED
 
 }  // namespace sinter::inline v0

@@ -11,14 +11,8 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::Ints;
 
-std::vector<Dim> symbols(const Shape& shape) {
-  std::vector<Dim> out;
-  for (const Dim& d : shape)
-    if (d.symbolic()) out.push_back(d);
-  return out;
-}
+std::vector<Dim> symbols(const Shape& shape) { return filtered(shape, &Dim::symbolic); }
 
 /// Element counts between symbolic sizes, in order. A reshape keeps the symbolic axes and these counts.
 std::vector<int64_t> counts_between(const Shape& shape) {
@@ -50,7 +44,7 @@ void infer(UOp x, Shape& shape) {
   check_shape(others);
   if (unknown == shape.rank()) return;
   for (const Dim& d : symbols(x->shape))
-    if (!ir::contains(shape, d)) {
+    if (!contains(shape, d)) {
       shape[unknown] = d;
       return;
     }
@@ -91,7 +85,7 @@ Tensor Tensor::flatten(int64_t first, int64_t last, Loc where) const {
   Shape shape;
   int64_t joined = 1;
   for (int64_t i = 0; i < static_cast<int64_t>(x->rank()); ++i) {
-    const Dim& d = x->shape[static_cast<size_t>(i)];
+    const Dim& d = x->shape[i];
     if (i < a || i > b) {
       shape.push_back(d);
       continue;
@@ -110,8 +104,8 @@ Tensor Tensor::permute(std::vector<int64_t> order, Loc where) const {
   std::vector<bool> seen(order.size());
   for (int64_t& a : order) {
     a = axis_of(x, a);
-    if (seen[static_cast<size_t>(a)]) usage_error("axis {} of {} is given twice; name each axis once", a, describe(x));
-    seen[static_cast<size_t>(a)] = true;
+    if (seen[a]) usage_error("axis {} of {} is given twice; name each axis once", a, describe(x));
+    seen[a] = true;
   }
   return wrap(ir::permute(x, order));
 }
@@ -120,7 +114,7 @@ Tensor Tensor::transpose(int64_t a, int64_t b, Loc where) const {
   Call call("transpose", where);
   UOp x = node_of(*this);
   Ints order = ir::all_axes(x->rank());
-  std::swap(order[static_cast<size_t>(axis_of(x, a))], order[static_cast<size_t>(axis_of(x, b))]);
+  std::swap(order[axis_of(x, a)], order[axis_of(x, b)]);
   return wrap(ir::permute(x, order));
 }
 
@@ -160,9 +154,7 @@ Tensor Tensor::squeeze(Axes axes, Loc where) const {
   Call call("squeeze", where);
   UOp x = node_of(*this);
   Ints list = axes_of(x, axes);
-  list.erase(
-      std::remove_if(list.begin(), list.end(), [&](int64_t a) { return !(x->shape[static_cast<size_t>(a)] == 1); }),
-      list.end());
+  list.erase(std::remove_if(list.begin(), list.end(), [&](int64_t a) { return !(x->shape[a] == 1); }), list.end());
   return wrap(drop_axes(x, list));
 }
 
@@ -190,9 +182,9 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
         "{} pairs of widths given for {}, which has {} axes; give at most one {{before, after}} per axis, "
         "in the order of the axes",
         widths.size(), describe(x), x->rank());
-  const ir::Scalar fill = number_of(value, x->dtype);
+  const Scalar fill = number_of(value, x->dtype);
   Shape shape = x->shape;
-  ir::Region box = ir::full_region(shape);
+  Region box = full_region(shape);
   for (size_t i = 0; i < widths.size(); ++i) {
     const auto [before, after] = widths[i];
     const size_t a = x->rank() - widths.size() + i;
@@ -206,9 +198,9 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
   }
   check_shape(shape);
   UOp padded = ir::pad(x, box, shape);
-  if (fill == ir::Scalar::of(x->dtype, 0)) return wrap(padded);
+  if (fill == Scalar::of(x->dtype, 0)) return wrap(padded);
   UOp inside = ir::pad(ir::true_like(x), box, shape);
-  return wrap(ir::where(inside, padded, ir::like(padded, fill)));
+  return wrap(ir::where(inside, padded, like(padded, fill)));
 }
 
 }  // namespace sinter::inline v0

@@ -13,24 +13,23 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::Combine;
 
 /// The largest or the smallest of norms along an axis. The largest of none is 0.
 UOp extreme_norm(UOp norms, bool largest, int64_t axis) {
-  if (largest && norms->shape[static_cast<size_t>(axis)] == 0) return ir::sum(norms, {axis});
+  if (largest && norms->shape[axis] == 0) return sum(norms, {axis});
   require_elements(norms, {axis});
-  return ir::reduce(largest ? Combine::Max : Combine::Min, norms, {axis});
+  return reduce(largest ? Combine::Max : Combine::Min, norms, {axis});
 }
 
-Tensor wrap_norm(UOp norm, const ir::Ints& axes, bool keepdim, DType type) {
-  return wrap(ir::cast(keepdim ? insert_axes(norm, axes) : norm, type));
+Tensor wrap_norm(UOp norm, const Ints& axes, bool keepdim, DType type) {
+  return wrap(cast(keepdim ? insert_axes(norm, axes) : norm, type));
 }
 
 Tensor norm_of(std::string_view name, const Arg& x, double p, const Axes& axes, bool keepdim, DType dtype) {
   Call call(name, x.where());
   UOp n = float_operand(x, dtype);
-  const ir::Ints list = axes_of(n, axes);
-  return wrap_norm(norm_over(ir::to_compute_type(n), p, list), list, keepdim, n->dtype);
+  const Ints list = axes_of(n, axes);
+  return wrap_norm(norm_over(to_compute_type(n), p, list), list, keepdim, n->dtype);
 }
 
 /// {rows, columns} counted from 0.
@@ -42,22 +41,22 @@ std::pair<int64_t, int64_t> matrix_axes(UOp x, std::pair<int64_t, int64_t> axes)
 
 /// Of matrices along any two axes, behind the other axes.
 UOp singular_values(UOp x, int64_t rows, int64_t columns) {
-  ir::Ints order = ir::others(x->rank(), {std::min(rows, columns), std::max(rows, columns)});
+  Ints order = others(x->rank(), {std::min(rows, columns), std::max(rows, columns)});
   order.push_back(rows);
   order.push_back(columns);
-  return node_of(svdvals(wrap(ir::permute(ir::to_compute_type(x), order))));
+  return node_of(svdvals(wrap(permute(to_compute_type(x), order))));
 }
 
 /// The larger of the norm and eps.
 UOp at_least(UOp norm, double eps) {
-  UOp least = ir::like(norm, eps);
-  return ir::where(ir::lt(norm, least), least, norm);
+  UOp least = like(norm, eps);
+  return where(lt(norm, least), least, norm);
 }
 
 /// Both in the type in which their common type is computed, broadcast.
 std::vector<UOp> broadcast_floats(const Arg& a, const Arg& b, DType type) {
   std::vector<UOp> n = operands({&a, &b}, type);
-  for (UOp& x : n) x = ir::to_compute_type(x);
+  for (UOp& x : n) x = to_compute_type(x);
   return n;
 }
 
@@ -97,13 +96,13 @@ Tensor matrix_norm(Arg x, std::string_view order, std::pair<int64_t, int64_t> ax
   if (order == "nuc") {
     UOp s = singular_values(n, rows, columns);
     const auto last = static_cast<int64_t>(s->rank()) - 1;
-    return wrap_norm(ir::sum(s, {last}), {std::min(rows, columns), std::max(rows, columns)}, keepdim, n->dtype);
+    return wrap_norm(sum(s, {last}), {std::min(rows, columns), std::max(rows, columns)}, keepdim, n->dtype);
   }
   if (order != "fro")
     usage_error("the order \"{}\" of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers negative", order,
                 describe(n));
-  const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
-  return wrap_norm(norm_over(ir::to_compute_type(n), 2, both), both, keepdim, n->dtype);
+  const Ints both{std::min(rows, columns), std::max(rows, columns)};
+  return wrap_norm(norm_over(to_compute_type(n), 2, both), both, keepdim, n->dtype);
 }
 
 Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes, bool keepdim) {
@@ -119,8 +118,8 @@ Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes, bool k
     usage_error("the order {} of {}; give \"fro\", \"nuc\", 1, 2, infinity or one of these numbers negative", order,
                 describe(n));
   const int64_t summed = std::isinf(order) ? columns : rows, left = std::isinf(order) ? rows : columns;
-  UOp sums = norm_over(ir::to_compute_type(n), 1, {summed});
-  const ir::Ints both{std::min(rows, columns), std::max(rows, columns)};
+  UOp sums = norm_over(to_compute_type(n), 1, {summed});
+  const Ints both{std::min(rows, columns), std::max(rows, columns)};
   return wrap_norm(extreme_norm(sums, order > 0, left - (summed < left)), both, keepdim, n->dtype);
 }
 
@@ -149,8 +148,8 @@ Tensor normalize(Arg x, double p, int64_t axis, double eps) {
   Call call("normalize", x.where());
   UOp n = float_operand(x);
   axis = axis_of(n, axis);
-  UOp wide = ir::to_compute_type(n), norm = at_least(norm_over(wide, p, {axis}), eps);
-  return wrap(ir::cast(wide / ir::expand(norm, wide->shape, {axis}), n->dtype));
+  UOp wide = to_compute_type(n), norm = at_least(norm_over(wide, p, {axis}), eps);
+  return wrap(cast(wide / expand(norm, wide->shape, {axis}), n->dtype));
 }
 
 Tensor cosine_similarity(Arg a, Arg b, int64_t axis, double eps) {
@@ -158,15 +157,15 @@ Tensor cosine_similarity(Arg a, Arg b, int64_t axis, double eps) {
   const DType t = common_float_type({&a, &b});
   const std::vector<UOp> n = broadcast_floats(a, b, t);
   axis = axis_of(n[0], axis);
-  const auto unit = [&](UOp x) { return x / ir::expand(at_least(norm_over(x, 2, {axis}), eps), x->shape, {axis}); };
-  return wrap(ir::cast(ir::sum(unit(n[0]) * unit(n[1]), {axis}), t));
+  const auto unit = [&](UOp x) { return x / expand(at_least(norm_over(x, 2, {axis}), eps), x->shape, {axis}); };
+  return wrap(cast(sum(unit(n[0]) * unit(n[1]), {axis}), t));
 }
 
 Tensor pairwise_distance(Arg a, Arg b, double p, double eps, bool keepdim) {
   Call call("pairwise_distance", a.where());
   const DType t = common_float_type({&a, &b});
   const std::vector<UOp> n = broadcast_floats(a, b, t);
-  const ir::Ints last{axis_of(n[0], -1)};
+  const Ints last{axis_of(n[0], -1)};
   return wrap_norm(norm_over(n[0] - n[1] + eps, p, last), last, keepdim, t);
 }
 
@@ -180,7 +179,7 @@ Tensor cdist(Arg a, Arg b, double p) {
     usage_error("rows of {} and of {} differ, {} columns against {}; {}", describe(x), describe(y),
                 to_string(x->shape[-1]), to_string(y->shape[-1]),
                 mismatch_hint(x->shape[-1], y->shape[-1], "they must have one length"));
-  return wrap(ir::cast(distances(ir::to_compute_type(x), ir::to_compute_type(y), p), t));
+  return wrap(cast(distances(to_compute_type(x), to_compute_type(y), p), t));
 }
 
 Tensor pdist(Arg x, double p) {
@@ -188,13 +187,13 @@ Tensor pdist(Arg x, double p) {
   UOp n = float_operand(x);
   if (n->rank() != 2) usage_error("{} has {} axes and must have 2, [rows, columns]; use cdist", describe(n), n->rank());
   const int64_t rows = fixed_size(n, 0, "paired with itself");
-  UOp wide = ir::to_compute_type(n), all = distances(wide, wide, p);
+  UOp wide = to_compute_type(n), all = distances(wide, wide, p);
   std::vector<int64_t> pairs;
   pairs.reserve(static_cast<size_t>(rows * std::max<int64_t>(rows - 1, 0) / 2));
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = i + 1; j < rows; ++j) pairs.push_back(i * rows + j);
   // Stored, since an element picked out of a distance would be summed alone.
-  const Tensor flat = wrap(ir::reshape(ir::contiguous(ir::cast(all, n->dtype)), {rows * rows}));
+  const Tensor flat = wrap(reshape(contiguous(cast(all, n->dtype)), {rows * rows}));
   return index_select(Arg(flat, x.where()), 0, from(pairs, n->device, x.where()));
 }
 

@@ -13,25 +13,25 @@ namespace {
 
 using namespace tensor;
 
-UOp magnitude(UOp x) { return ir::alu(ir::Op::Abs, {x}); }
+UOp magnitude(UOp x) { return alu(Op::Abs, {x}); }
 
 /// x log x, 0 at 0.
 UOp times_own_log(UOp x) {
-  UOp zero = ir::eq(x, ir::like(x, 0.0));
-  return ir::where(zero, ir::like(x, 0.0), x * ir::log(ir::where(zero, ir::like(x, 1.0), x)));
+  UOp zero = eq(x, like(x, 0.0));
+  return where(zero, like(x, 0.0), x * log(where(zero, like(x, 1.0), x)));
 }
 
 /// PyTorch's slope by x is (x - t) / max(x (1 - x), 1e-12). Where the bound holds, x is taken as fixed, and a parabola
 /// that adds 0 to the value has the slope; elsewhere the logarithms have it.
 UOp binary_loss(UOp x, UOp t) {
   const auto logarithms = [&](UOp p) {
-    return -(t * at_least(ir::log(p), -100.0) + (1.0 - t) * at_least(ir::alu(ir::Op::Log1p, {-p}), -100.0));
+    return -(t * at_least(log(p), -100.0) + (1.0 - t) * at_least(alu(Op::Log1p, {-p}), -100.0));
   };
   constexpr double kLeast = 1e-12;
-  UOp edge = ir::lt(x * (1.0 - x), ir::like(x, kLeast)), half = ir::like(x, 0.5), fixed = ir::detach(x);
-  UOp parabola = (x * x * 0.5 - ir::detach(t) * x) / kLeast;
-  UOp there = logarithms(fixed) + (parabola - ir::detach(parabola));
-  return ir::where(edge, there, logarithms(ir::where(edge, half, x)));
+  UOp edge = lt(x * (1.0 - x), like(x, kLeast)), half = like(x, 0.5), fixed = detach(x);
+  UOp parabola = (x * x * 0.5 - detach(t) * x) / kLeast;
+  UOp there = logarithms(fixed) + (parabola - detach(parabola));
+  return where(edge, there, logarithms(where(edge, half, x)));
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ Tensor smooth_l1_loss(Arg x, Arg target, SmoothL1Options options) {
   auto [a, b, t] = loss_operands(x, target);
   UOp off = a - b, size = magnitude(off);
   if (beta == 0) return finished_loss(size, options.reduction, t);
-  UOp loss = ir::where(ir::lt(size, ir::like(size, beta)), off * off * (0.5 / beta), size - 0.5 * beta);
+  UOp loss = where(lt(size, like(size, beta)), off * off * (0.5 / beta), size - 0.5 * beta);
   return finished_loss(loss, options.reduction, t);
 }
 
@@ -66,18 +66,18 @@ Tensor huber_loss(Arg x, Arg target, HuberOptions options) {
   if (!(delta > 0)) usage_error("delta is {}, which is not above {}; give a distance", delta, 0);
   auto [a, b, t] = loss_operands(x, target);
   UOp off = a - b, size = magnitude(off);
-  UOp loss = ir::where(ir::le(size, ir::like(size, delta)), off * off * 0.5, (size - 0.5 * delta) * delta);
+  UOp loss = where(le(size, like(size, delta)), off * off * 0.5, (size - 0.5 * delta) * delta);
   return finished_loss(loss, options.reduction, t);
 }
 
 Tensor poisson_nll_loss(Arg x, Arg target, PoissonNllOptions options) {
   Call call("poisson_nll_loss", x.where());
   auto [a, b, t] = loss_operands(x, target);
-  UOp loss = options.log_input ? ir::exp(a) - b * a : a - b * ir::log(a + options.eps);
+  UOp loss = options.log_input ? exp(a) - b * a : a - b * log(a + options.eps);
   if (options.full) {
-    UOp one = ir::like(b, 1.0), many = ir::lt(one, b), count = ir::where(many, b, one);
-    UOp stirling = count * ir::log(count) - count + ir::log(count * (2 * std::numbers::pi)) * 0.5;
-    loss = loss + ir::where(many, stirling, ir::like(b, 0.0));
+    UOp one = like(b, 1.0), many = lt(one, b), count = where(many, b, one);
+    UOp stirling = count * log(count) - count + log(count * (2 * std::numbers::pi)) * 0.5;
+    loss = loss + where(many, stirling, like(b, 0.0));
   }
   return finished_loss(loss, options.reduction, t);
 }
@@ -95,10 +95,10 @@ Tensor gaussian_nll_loss(Arg x, Arg target, Arg variance, GaussianNllOptions opt
   if (v->rank() && !(v->shape == a->shape || v->shape == last_is_one))
     usage_error("the variance is {}, the prediction {}; give one for each element or for each row", to_string(v->shape),
                 to_string(a->shape));
-  v = ir::broadcast_to(v, a->shape);
-  UOp least = ir::like(v, options.eps);
-  v = ir::detach(ir::where(ir::lt(v, least), least, v)) + (v - ir::detach(v));  // the bound keeps the slope
-  UOp off = a - b, loss = (ir::log(v) + off * off / v) * 0.5;
+  v = broadcast_to(v, a->shape);
+  UOp least = like(v, options.eps);
+  v = detach(where(lt(v, least), least, v)) + (v - detach(v));  // the bound keeps the slope
+  UOp off = a - b, loss = (log(v) + off * off / v) * 0.5;
   if (options.full) loss = loss + 0.5 * std::log(2 * std::numbers::pi);
   return finished_loss(loss, options.reduction, t);
 }
@@ -117,12 +117,12 @@ Tensor binary_cross_entropy(Arg x, Arg target, BinaryCrossEntropyOptions options
 Tensor binary_cross_entropy_with_logits(Arg x, Arg target, BinaryCrossEntropyOptions options) {
   Call call("binary_cross_entropy_with_logits", x.where());
   auto [a, b, t] = loss_operands(x, target);
-  UOp loss, zero = ir::like(a, 0.0), rest = softplus_rest(a), positive = ir::le(zero, a);
+  UOp loss, zero = like(a, 0.0), rest = softplus_rest(a), positive = le(zero, a);
   if (UOp weight = weight_operand(options.pos_weight, a, "pos_weight")) {
-    loss = (1.0 - b) * a + ((weight - 1.0) * b + 1.0) * (rest + ir::where(positive, zero, -a));
+    loss = (1.0 - b) * a + ((weight - 1.0) * b + 1.0) * (rest + where(positive, zero, -a));
   } else {
     // max(a, 0) - a b is exact where the prediction is confident and right, so adding the small rest does not lose it.
-    loss = (ir::where(positive, a, zero) - a * b) + rest;
+    loss = (where(positive, a, zero) - a * b) + rest;
   }
   if (UOp weight = weight_operand(options.weight, a)) loss = loss * weight;
   return finished_loss(loss, options.reduction, t);
@@ -136,9 +136,9 @@ Tensor kl_div(Arg x, Arg target, KlDivOptions options) {
   if (options.batchmean && options.reduction != Reduction::Mean)
     usage_error("batchmean is a mean, and the reduction of {} is Reduction::{}; leave one of them out", describe(a),
                 options.reduction == Reduction::Sum ? "Sum" : "None");
-  UOp loss = options.log_target ? ir::exp(b) * (b - a) : times_own_log(b) - b * a;
+  UOp loss = options.log_target ? exp(b) * (b - a) : times_own_log(b) - b * a;
   if (!options.batchmean) return finished_loss(loss, options.reduction, t);
-  return wrap(ir::cast(total_of(loss) / count_of(loss, {0}, loss->dtype), t));
+  return wrap(cast(total_of(loss) / count_of(loss, {0}, loss->dtype), t));
 }
 
 }  // namespace sinter::inline v0

@@ -15,12 +15,11 @@ UOp beyond_end(UOp x, int64_t axis, int64_t size, int64_t width, bool before, Pa
   if (mode == PadMode::Circular)
     return before ? shrink_axis(x, axis, size - width, size) : shrink_axis(x, axis, 0, width);
   if (mode == PadMode::Reflect)
-    return ir::flip(before ? shrink_axis(x, axis, 1, width + 1) : shrink_axis(x, axis, size - width - 1, size - 1),
-                    {axis});
+    return flip(before ? shrink_axis(x, axis, 1, width + 1) : shrink_axis(x, axis, size - width - 1, size - 1), {axis});
   const UOp end = before ? shrink_axis(x, axis, 0, 1) : shrink_axis(x, axis, size - 1, size);
   Shape shape = x->shape;
   shape[axis] = width;
-  return ir::expand(drop_axes(end, {axis}), shape, {axis});
+  return expand(drop_axes(end, {axis}), shape, {axis});
 }
 
 }  // namespace
@@ -41,7 +40,7 @@ UOp pad_from_itself(UOp x, int64_t axis, int64_t before, int64_t after, PadMode 
   if (before) parts.push_back(beyond_end(x, axis, size, before, true, mode));
   parts.push_back(x);
   if (after) parts.push_back(beyond_end(x, axis, size, after, false, mode));
-  return ir::cat(parts, axis);
+  return cat(parts, axis);
 }
 
 }  // namespace tensor
@@ -52,7 +51,7 @@ using namespace tensor;
 
 Tensor pad(Arg input, const std::vector<std::pair<int64_t, int64_t>>& widths, PadMode mode, Arg value) {
   Call call("pad", input.where());
-  ir::UOp x = operand(input);
+  UOp x = operand(input);
   if (mode == PadMode::Constant) return wrap(x).pad(widths, value, input.where());
   if (widths.size() > x->rank())
     usage_error("{} pairs of widths given for {}, which has {} axes; give at most one per axis", widths.size(),

@@ -6,23 +6,23 @@
 
 namespace sinter::tensor {
 
-ir::UOp param_of(const Tensor& t, const char* role, ir::UOp x, const Shape& sizes) {
+UOp param_of(const Tensor& t, const char* role, UOp x, const Shape& sizes) {
   if (!t.defined()) return {};
-  ir::UOp n = node_of(t);
+  UOp n = node_of(t);
   if (!(n->shape == sizes))
     usage_error("the {} is {}, what it belongs to has the sizes {}; {}", role, describe(n), to_string(sizes),
                 mismatch_hint(n->shape, sizes, "they must be equal"));
-  return ir::cast(on_device(n, x->device, x->shape), x->dtype);
+  return cast(on_device(n, x->device, x->shape), x->dtype);
 }
 
-ir::UOp broadcast_at(ir::UOp n, ir::UOp x, size_t at) {
+UOp broadcast_at(UOp n, UOp x, size_t at) {
   if (!n) return {};
-  ir::Ints own(n->rank());
+  Ints own(n->rank());
   std::iota(own.begin(), own.end(), static_cast<int64_t>(at));
-  return ir::expand(n, x->shape, ir::others(x->rank(), own));
+  return expand(n, x->shape, others(x->rank(), own));
 }
 
-ir::UOp broadcast_param(const Tensor& t, const char* role, ir::UOp x, const Shape& sizes, size_t at) {
+UOp broadcast_param(const Tensor& t, const char* role, UOp x, const Shape& sizes, size_t at) {
   return broadcast_at(param_of(t, role, x, sizes), x, at);
 }
 

@@ -19,39 +19,39 @@ UOp index_operand(UOp index) {
   if (!is_integer(index->dtype))
     usage_error("an index needs an integer type, got {}; convert it with to(int64)", describe(index));
   if (index->dtype == DType::U64)  // a large value must not turn negative, which would count from the end
-    index = ir::minimum(index, ir::like(index, ir::Scalar::of(DType::U64, std::numeric_limits<int64_t>::max())));
-  return index->dtype == DType::I32 ? index : ir::cast(index, DType::I64);
+    index = minimum(index, like(index, Scalar::of(DType::U64, std::numeric_limits<int64_t>::max())));
+  return index->dtype == DType::I32 ? index : cast(index, DType::I64);
 }
 
 UOp normalize_index(UOp index, const Dim& size, int64_t axis) {
   // A gather from 0, 1, 2, ...: GATHER itself counts from the end and reports errors.
   if (index->rank() == 0 || (index->rank() > 1 && !index->shape.symbolic()))
-    return ir::reshape(normalize_index(ir::reshape(index, {index->shape.numel()}), size, axis), index->shape);
+    return reshape(normalize_index(reshape(index, {index->shape.numel()}), size, axis), index->shape);
   Shape along;
   for (int64_t a = 0; a < axis; ++a) along.push_back(Dim(1));
   for (const Dim& d : index->shape) along.push_back(d);
   Shape table = along;
-  table[static_cast<size_t>(axis)] = size;
-  const UOp found = ir::gather(position(table, axis, index->device), ir::reshape(index, along), axis);
-  const UOp place = ir::reshape(found, index->shape), wide = ir::cast(index, DType::I64);
-  const UOp end = ir::broadcast_to(size_node(size, DType::I64, index->device), index->shape);
-  return ir::where(ir::lt(wide, -end) | ir::le(end, wide), end, place);
+  table[axis] = size;
+  const UOp found = gather(position(table, axis, index->device), reshape(index, along), axis);
+  const UOp place = reshape(found, index->shape), wide = cast(index, DType::I64);
+  const UOp end = broadcast_to(size_node(size, DType::I64, index->device), index->shape);
+  return where(lt(wide, -end) | le(end, wide), end, place);
 }
 
 namespace {
 
 /// The elements that indices name, as rows of a table with one index.
 struct PickTable {
-  UOp table;       ///< x; if there are several indexed axes, these in front and merged into one
-  size_t axis;     ///< of the table, whose elements are the rows
-  UOp row;         ///< the row of each index; the number of rows where one is out of range of its own axis
-  ir::Ints order;  ///< axis i of x before the merge is axis order[i] of x
-  ir::Ints back;   ///< axis i of the result is axis back[i] of the table with the axes of the index in place of `axis`
+  UOp table;    ///< x; if there are several indexed axes, these in front and merged into one
+  size_t axis;  ///< of the table, whose elements are the rows
+  UOp row;      ///< the row of each index; the number of rows where one is out of range of its own axis
+  Ints order;   ///< axis i of x before the merge is axis order[i] of x
+  Ints back;    ///< axis i of the result is axis back[i] of the table with the axes of the index in place of `axis`
 };
 
 /// The axes of a result that has those of the index at `place`, named as if they were at `axis`.
-ir::Ints axes_with_index_at(int64_t place, size_t of_index, size_t free, size_t axis) {
-  ir::Ints back;
+Ints axes_with_index_at(int64_t place, size_t of_index, size_t free, size_t axis) {
+  Ints back;
   const auto k = static_cast<int64_t>(of_index), at = static_cast<int64_t>(axis);
   const auto other = [&](int64_t a) { return a < at ? a : a + k; };
   for (int64_t a = 0; a < place; ++a) back.push_back(other(a));
@@ -60,7 +60,7 @@ ir::Ints axes_with_index_at(int64_t place, size_t of_index, size_t free, size_t 
   return back;
 }
 
-PickTable table_of(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
+PickTable table_of(UOp x, const Ints& axes, std::vector<UOp> index, int64_t place) {
   for (UOp& i : index) i = on_device(i, x->device, x->shape);
   broadcast(index);
   const size_t count = axes.size();
@@ -72,27 +72,27 @@ PickTable table_of(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t 
   if (count == 1) return out;  // along its own axis, so that errors name it and a home is written in place
   out.order = axes;
   for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a)
-    if (!ir::contains(axes, a)) out.order.push_back(a);
-  out.table = ir::permute(x, out.order);
+    if (!contains(axes, a)) out.order.push_back(a);
+  out.table = permute(x, out.order);
   std::vector<Dim> dims{Dim(1)};
   UOp at, beyond;  // an index is out of range of its own axis: merged, it could be a valid position in another row
   for (size_t k = 0; k < count; ++k) {
     const int64_t size = fixed_size(out.table, static_cast<int64_t>(k), "indexed together with others");
     dims[0] = dims[0].value() * size;
-    const UOp here = normalize_index(index[k], size, axes[k]), end = ir::like(here, ir::Scalar::of(DType::I64, size)),
-              bad = ir::eq(here, end);
+    const UOp here = normalize_index(index[k], size, axes[k]), end = like(here, Scalar::of(DType::I64, size)),
+              bad = eq(here, end);
     at = at ? at * end + here : here;
     beyond = beyond ? beyond | bad : bad;
   }
-  out.row = ir::where(beyond, ir::like(at, ir::Scalar::of(DType::I64, dims[0].value())), at);
+  out.row = where(beyond, like(at, Scalar::of(DType::I64, dims[0].value())), at);
   dims.insert(dims.end(), out.table->shape.begin() + static_cast<int64_t>(count), out.table->shape.end());
-  out.table = ir::reshape(out.table, Shape(dims));
+  out.table = reshape(out.table, Shape(dims));
   return out;
 }
 
 /// The axes [from, to) as numbers.
-ir::Ints axes_between(size_t from, size_t to) {
-  ir::Ints axes;
+Ints axes_between(size_t from, size_t to) {
+  Ints axes;
   for (size_t a = from; a < to; ++a) axes.push_back(static_cast<int64_t>(a));
   return axes;
 }
@@ -106,15 +106,15 @@ Shape with_axes_at(const Shape& shape, size_t at, const Shape& axes) {
   return out;
 }
 
-ir::Ints inverse_of(const ir::Ints& order) {
-  ir::Ints out = order;
-  for (size_t i = 0; i < order.size(); ++i) out[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+Ints inverse_of(const Ints& order) {
+  Ints out = order;
+  for (size_t i = 0; i < order.size(); ++i) out[order[i]] = static_cast<int64_t>(i);
   return out;
 }
 
 }  // namespace
 
-UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
+UOp pick(UOp x, const Ints& axes, std::vector<UOp> index, int64_t place) {
   const PickTable from = table_of(x, axes, std::move(index), place);
   const Shape picked = from.row->shape;
   const UOp table = from.table;
@@ -129,26 +129,26 @@ UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
   check_shape(wide);
   check_shape(rows);
   const size_t end = at + flat.rank();
-  ir::Ints others = axes_between(0, at);
+  Ints others = axes_between(0, at);
   for (const int64_t a : axes_between(end, rows.rank())) others.push_back(a);
-  const UOp out = ir::gather(ir::expand(table, wide, axes_between(at + 1, end)),
-                             ir::expand(ir::reshape(from.row, flat), rows, others), static_cast<int64_t>(at));
-  return ir::permute(ir::reshape(out, with_axes_at(table->shape, at, picked)), from.back);
+  const UOp out = gather(expand(table, wide, axes_between(at + 1, end)), expand(reshape(from.row, flat), rows, others),
+                         static_cast<int64_t>(at));
+  return permute(reshape(out, with_axes_at(table->shape, at, picked)), from.back);
 }
 
-Shape picked_shape(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
+Shape picked_shape(UOp x, const Ints& axes, std::vector<UOp> index, int64_t place) {
   for (UOp& i : index) i = on_device(i, x->device, x->shape);
   broadcast(index);
   std::vector<Dim> front(index[0]->shape.begin(), index[0]->shape.end());
   for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a)
-    if (!ir::contains(axes, a)) front.push_back(x->shape[static_cast<size_t>(a)]);
+    if (!contains(axes, a)) front.push_back(x->shape[a]);
   std::vector<Dim> out;
   for (const int64_t a : axes_with_index_at(place, index[0]->rank(), x->rank() - axes.size(), 0))
-    out.push_back(front[static_cast<size_t>(a)]);
+    out.push_back(front[a]);
   return Shape(out);
 }
 
-UOp put(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place, UOp value, ir::ScatterMode mode) {
+UOp put(UOp x, const Ints& axes, std::vector<UOp> index, int64_t place, UOp value, ScatterMode mode) {
   const PickTable to = table_of(x, axes, std::move(index), place);
   const Shape picked = to.row->shape;
   for (size_t a = 0; picked.rank() > 1 && a < picked.rank(); ++a)
@@ -157,13 +157,13 @@ UOp put(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place, UOp 
   Shape rows = to.table->shape;
   rows[to.axis] = picked.rank() == 1 ? picked[0] : Dim(picked.numel());
   check_shape(rows);
-  value = ir::reshape(ir::permute(value, inverse_of(to.back)), rows);
-  const UOp row = ir::expand(ir::reshape(to.row, {rows[to.axis]}), rows, ir::others(rows.rank(), {axis}));
-  const UOp made = ir::scatter(to.table, row, value, axis, mode);
+  value = reshape(permute(value, inverse_of(to.back)), rows);
+  const UOp row = expand(reshape(to.row, {rows[to.axis]}), rows, others(rows.rank(), {axis}));
+  const UOp made = scatter(to.table, row, value, axis, mode);
   if (axes.size() == 1) return made;
   Shape permuted;
-  for (const int64_t a : to.order) permuted.push_back(x->shape[static_cast<size_t>(a)]);
-  return ir::permute(ir::reshape(made, permuted), inverse_of(to.order));
+  for (const int64_t a : to.order) permuted.push_back(x->shape[a]);
+  return permute(reshape(made, permuted), inverse_of(to.order));
 }
 
 void require_same_rank(UOp x, UOp index) {
@@ -192,7 +192,7 @@ Tensor gather(Arg x, int64_t axis, const Tensor& index) {
                   mismatch_hint(i->shape[a], n->shape[a], fmt::format("only along axis {} it may be", axis)));
     n = tensor::shrink_axis(n, at, 0, i->shape[a].value());
   }
-  return wrap(ir::gather(n, i, axis));
+  return wrap(gather(n, i, axis));
 }
 
 Tensor take_along_dim(Arg x, const Tensor& index, int64_t axis) {
@@ -210,7 +210,7 @@ Tensor take_along_dim(Arg x, const Tensor& index, int64_t axis) {
   rows[a] = i->shape[a];
   check_shape(table);
   check_shape(rows);
-  return wrap(ir::gather(ir::broadcast_to(n, table), ir::broadcast_to(i, rows), axis));
+  return wrap(gather(broadcast_to(n, table), broadcast_to(i, rows), axis));
 }
 
 Tensor index_select(Arg x, int64_t axis, const Tensor& index) {
@@ -226,7 +226,7 @@ Tensor take(Arg x, const Tensor& index) {
   Call call("take", x.where());
   UOp n = operand(x), i = index_operand(node_of(index));
   for (int64_t a = 0; n->rank() > 1 && a < static_cast<int64_t>(n->rank()); ++a) fixed_size(n, a, "flattened");
-  if (n->rank() != 1) n = ir::reshape(n, {n->shape.numel()});
+  if (n->rank() != 1) n = reshape(n, {n->shape.numel()});
   return wrap(pick(n, {0}, {i}, 0));
 }
 
@@ -247,7 +247,7 @@ Tensor one_hot(const Tensor& index, int64_t classes, Loc where) {
   Shape shape = i->shape;
   shape.push_back(classes);
   check_shape(shape);
-  return wrap(ir::cast(ir::eq(ir::expand(i, shape, {last}), position(shape, last, i->device)), DType::I64));
+  return wrap(cast(eq(expand(i, shape, {last}), position(shape, last, i->device)), DType::I64));
 }
 
 }  // namespace v0

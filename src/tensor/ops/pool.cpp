@@ -15,12 +15,10 @@ namespace sinter {
 namespace tensor {
 namespace {
 
-using ir::Combine;
-
 /// The taps of the windows, merged into one last axis.
 UOp taps_last(UOp windows, size_t sliding) {
   const size_t lead = windows->rank() - 2 * sliding;
-  ir::Ints order;
+  Ints order;
   for (size_t i = 0; i < lead; ++i) order.push_back(static_cast<int64_t>(i));
   Shape shape;
   for (size_t i = 0; i < lead; ++i) shape.push_back(windows->shape[i]);
@@ -32,20 +30,20 @@ UOp taps_last(UOp windows, size_t sliding) {
   }
   for (size_t i = 0; i < sliding; ++i) order.push_back(static_cast<int64_t>(lead + 2 * i + 1));
   shape.push_back(taps);
-  return ir::reshape(ir::permute(windows, order), shape);
+  return reshape(permute(windows, order), shape);
 }
 
 /// The tap of each window, counted in row-major order, as a position in x's sliding axes.
 UOp position_of_tap(UOp tap, UOp x, const std::vector<WindowAxis>& sliding) {
-  UOp rest = ir::cast(tap, DType::I64), place;
+  UOp rest = cast(tap, DType::I64), place;
   int64_t apart = 1;
-  const auto number = [&](int64_t n) { return ir::like(rest, ir::Scalar::of(DType::I64, n)); };
+  const auto number = [&](int64_t n) { return like(rest, Scalar::of(DType::I64, n)); };
   for (size_t i = sliding.size(); i-- > 0;) {
     const WindowAxis& s = sliding[i];
     const auto axis = static_cast<int64_t>(x->rank() - sliding.size() + i);
     const UOp here = position(tap->shape, axis, tap->device) * number(s.stride) +
-                     ir::mod(rest, number(s.kernel)) * number(s.dilation) - number(s.padding);
-    rest = ir::idiv(rest, number(s.kernel));
+                     mod(rest, number(s.kernel)) * number(s.dilation) - number(s.padding);
+    rest = idiv(rest, number(s.kernel));
     place = place ? place + here * number(apart) : here;
     apart *= x->shape[axis].value();
   }
@@ -58,30 +56,30 @@ MaxPooled max_over_windows(UOp x, const std::vector<WindowAxis>& sliding, UOp gi
   UOp w = taps_last(windows(x, sliding, given), sliding.size()), inside = valid_mask(x, sliding);
   const auto axis = static_cast<int64_t>(w->rank()) - 1;
   if (inside) {
-    inside = ir::broadcast_to(taps_last(inside, sliding.size()), w->shape);
-    w = ir::where(inside, w, ir::like(w, ir::reduction_identity(Combine::Max, w->dtype)));
+    inside = broadcast_to(taps_last(inside, sliding.size()), w->shape);
+    w = where(inside, w, like(w, reduction_identity(Combine::Max, w->dtype)));
   }
   // The first largest element takes the gradient (SEMANTICS G7). Taps are few: 32-bit positions have as many lanes as
   // float32. A plan that needs no position computes none. A plan that trains shares this node with a metric under
   // no_grad (N5).
-  UOp place = ir::cast(position(w->shape, axis, w->device), DType::I32);
-  if (inside) place = ir::where(inside, place, ir::like(place, ir::reduction_identity(Combine::ArgMax, DType::I32, 1)));
+  UOp place = cast(position(w->shape, axis, w->device), DType::I32);
+  if (inside) place = where(inside, place, like(place, reduction_identity(Combine::ArgMax, DType::I32, 1)));
   const UOp pairs[] = {w, place};
-  return {ir::reduce(Combine::ArgMax, pairs, {axis}, 0),
-          position_of_tap(ir::reduce(Combine::ArgMax, pairs, {axis}, 1), x, sliding)};
+  return {reduce(Combine::ArgMax, pairs, {axis}, 0),
+          position_of_tap(reduce(Combine::ArgMax, pairs, {axis}, 1), x, sliding)};
 }
 
 UOp mean_over_windows(UOp x, const std::vector<WindowAxis>& sliding, UOp given, bool count_padding,
                       std::optional<int64_t> divisor) {
   const UOp w = windows(x, sliding, given);
-  const ir::Ints taps = tap_axes(w, sliding.size());
-  const UOp total = ir::reduce(Combine::Add, w, taps);
+  const Ints taps = tap_axes(w, sliding.size());
+  const UOp total = reduce(Combine::Add, w, taps);
   if (divisor) return total / static_cast<double>(*divisor);
   double all = 1;
   for (const WindowAxis& s : sliding) all *= static_cast<double>(s.kernel);
   const UOp counted = count_padding ? counted_mask(x, sliding) : valid_mask(x, sliding);
   if (!counted) return total / all;
-  return total / ir::broadcast_to(ir::reduce(Combine::Add, ir::cast(counted, x->dtype), taps), total->shape);
+  return total / broadcast_to(reduce(Combine::Add, cast(counted, x->dtype), taps), total->shape);
 }
 
 }  // namespace tensor
@@ -123,18 +121,18 @@ std::pair<Tensor, Tensor> max_pool(std::string_view name, size_t axes, const Arg
 
 Tensor avg_pool(std::string_view name, size_t axes, const Arg& input, const PerAxis& kernel, const AvgPoolOptions& o) {
   Call call(name, input.where());
-  const UOp given = float_operand(input), x = ir::to_compute_type(with_batch_axis(given, axes));
+  const UOp given = float_operand(input), x = to_compute_type(with_batch_axis(given, axes));
   const auto sliding = pooling_axes(x, axes, kernel, o.stride, o.padding, 1, o.ceil_mode);
   if (o.divisor_override == 0)
     usage_error("divisor_override is 0, by which nothing can be divided; give another number, or none");
   const UOp y = mean_over_windows(x, sliding, given, o.count_include_pad, o.divisor_override);
-  return unbatched(ir::cast(y, given->dtype), given, x);
+  return unbatched(cast(y, given->dtype), given, x);
 }
 
 Tensor lp_pool(std::string_view name, size_t axes, const Arg& input, double p, const PerAxis& kernel,
                const LpPoolOptions& o) {
   Call call(name, input.where());
-  const UOp given = float_operand(input), x = ir::to_compute_type(with_batch_axis(given, axes));
+  const UOp given = float_operand(input), x = to_compute_type(with_batch_axis(given, axes));
   if (!(std::abs(p) > 0)) usage_error("p is {}; the root of that order does not exist, give another", p);
   const auto sliding = pooling_axes(x, axes, kernel, o.stride, 0, 1, o.ceil_mode);
   // As in PyTorch, a window that ceil_mode cuts off stands for a whole one.
@@ -143,7 +141,7 @@ Tensor lp_pool(std::string_view name, size_t axes, const Arg& input, double p, c
   const UOp mean = mean_over_windows(node_of(pow(wrap(x), p)), sliding, given, true, {});
   const Tensor total = wrap(mean * taps), positive = sign(total) * relu(abs(total));
   const UOp root = node_of(pow(positive, 1.0 / p));
-  return unbatched(ir::cast(root, given->dtype), given, x);
+  return unbatched(cast(root, given->dtype), given, x);
 }
 
 }  // namespace

@@ -12,20 +12,20 @@ namespace {
 using namespace tensor;
 
 /// The axes of x that are not among `summed`.
-ir::Ints free_axes(UOp x, ir::Ints summed) {
+Ints free_axes(UOp x, Ints summed) {
   std::ranges::sort(summed);
-  return ir::others(x->rank(), summed);
+  return others(x->rank(), summed);
 }
 
 /// sum(x * y) over axes[i] of x and their equals of y, in the type `t`. The result has the other axes of x, then those
 /// of y.
-UOp contract_axes(UOp x, const ir::Ints& of_x, UOp y, const ir::Ints& of_y, DType t) {
-  ir::Ints order_x = free_axes(x, of_x), order_y = free_axes(y, of_y);
+UOp contract_axes(UOp x, const Ints& of_x, UOp y, const Ints& of_y, DType t) {
+  Ints order_x = free_axes(x, of_x), order_y = free_axes(y, of_y);
   const auto free_x = static_cast<int64_t>(order_x.size()), free_y = static_cast<int64_t>(order_y.size());
   Shape shape;
   for (int64_t a : order_x) shape.push_back(x->shape[a]);
   for (int64_t a : order_y) shape.push_back(y->shape[a]);
-  ir::Ints lacked_x, lacked_y, summed;
+  Ints lacked_x, lacked_y, summed;
   for (int64_t i = 0; i < free_y; ++i) lacked_x.push_back(free_x + i);
   for (int64_t i = 0; i < free_x; ++i) lacked_y.push_back(i);
   for (size_t i = 0; i < of_x.size(); ++i) {
@@ -36,21 +36,19 @@ UOp contract_axes(UOp x, const ir::Ints& of_x, UOp y, const ir::Ints& of_y, DTyp
   }
   check_shape(shape);
   as_factors(x, y);
-  x = ir::expand(ir::permute(x, order_x), shape, lacked_x);
-  y = ir::expand(ir::permute(y, order_y), shape, lacked_y);
+  x = expand(permute(x, order_x), shape, lacked_x);
+  y = expand(permute(y, order_y), shape, lacked_y);
   UOp products = x * y;
-  return ir::cast(summed.empty() ? products : ir::reduce(addition_of(products->dtype), products, summed), t);
+  return cast(summed.empty() ? products : reduce(addition_of(products->dtype), products, summed), t);
 }
 
 /// The axes of x as given, counted from 0. UsageError if one is given twice.
-ir::Ints axes_in_order(UOp x, const std::vector<int64_t>& axes) {
+Ints axes_in_order(UOp x, const std::vector<int64_t>& axes) {
   axes_of(x, axes);
-  ir::Ints out;
-  for (int64_t a : axes) out.push_back(axis_of(x, a));
-  return out;
+  return mapped<Ints>(axes, [&](int64_t a) { return axis_of(x, a); });
 }
 
-UOp contract_checked(UOp x, const ir::Ints& of_x, UOp y, const ir::Ints& of_y, DType t) {
+UOp contract_checked(UOp x, const Ints& of_x, UOp y, const Ints& of_y, DType t) {
   for (size_t i = 0; i < of_x.size(); ++i) {
     const Dim &a = x->shape[of_x[i]], &b = y->shape[of_y[i]];
     if (!(a == b))
@@ -80,8 +78,8 @@ Tensor vecdot(Arg a, Arg b, int64_t axis) {
   const DType t = common_type({&a, &b});
   const std::vector<UOp> n = operands({&a, &b}, t);
   axis = axis_of(n[0], axis);
-  UOp products = ir::to_compute_type(n[0]) * ir::to_compute_type(n[1]);
-  return wrap(ir::cast(ir::reduce(addition_of(products->dtype), products, {axis}), t));
+  UOp products = to_compute_type(n[0]) * to_compute_type(n[1]);
+  return wrap(cast(reduce(addition_of(products->dtype), products, {axis}), t));
 }
 
 Tensor inner(Arg a, Arg b) {
@@ -104,7 +102,7 @@ Tensor tensordot(Arg a, Arg b, int64_t count) {
   const auto [x, y, t] = factors(a, b);
   if (count < 0 || count > static_cast<int64_t>(std::min(x->rank(), y->rank())))
     usage_error("{} axes of {} and {}; give 0 to {}", count, describe(x), describe(y), std::min(x->rank(), y->rank()));
-  ir::Ints of_x, of_y;
+  Ints of_x, of_y;
   for (int64_t i = 0; i < count; ++i) {
     of_x.push_back(static_cast<int64_t>(x->rank()) - count + i);
     of_y.push_back(i);
@@ -131,13 +129,13 @@ Tensor cross(Arg a, Arg b, int64_t axis) {
   if (!(size == 3))
     usage_error("{} x {} have {} elements along axis {} and must have {}", describe(a), describe(b), to_string(size),
                 axis, 3);
-  const auto part = [&](UOp x, int64_t i) { return ir::to_compute_type(tensor::shrink_axis(x, axis, i, i + 1)); };
+  const auto part = [&](UOp x, int64_t i) { return to_compute_type(tensor::shrink_axis(x, axis, i, i + 1)); };
   std::vector<UOp> parts;
   for (int64_t i = 0; i < 3; ++i) {
     const int64_t j = (i + 1) % 3, k = (i + 2) % 3;
-    parts.push_back(ir::cast(part(n[0], j) * part(n[1], k) - part(n[0], k) * part(n[1], j), t));
+    parts.push_back(cast(part(n[0], j) * part(n[1], k) - part(n[0], k) * part(n[1], j), t));
   }
-  return wrap(ir::cat(parts, axis));
+  return wrap(cat(parts, axis));
 }
 
 Tensor kron(Arg a, Arg b) {
@@ -146,7 +144,7 @@ Tensor kron(Arg a, Arg b) {
   const size_t rank = std::max(x->rank(), y->rank());
   // Axis i of the result is axis i of a times axis i of b.
   Shape pairs, joined;
-  ir::Ints lacked_x, lacked_y;
+  Ints lacked_x, lacked_y;
   for (size_t i = 0; i < rank; ++i) {
     const auto size_of_axis = [&](UOp n) {
       const size_t lead = rank - n->rank();
@@ -163,7 +161,7 @@ Tensor kron(Arg a, Arg b) {
     if (i < rank - y->rank()) lacked_y.push_back(at + 1);
   }
   check_shape(joined);
-  return wrap(ir::reshape(ir::expand(x, pairs, lacked_x) * ir::expand(y, pairs, lacked_y), joined));
+  return wrap(reshape(expand(x, pairs, lacked_x) * expand(y, pairs, lacked_y), joined));
 }
 
 }  // namespace sinter::inline v0

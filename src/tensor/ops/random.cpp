@@ -12,7 +12,7 @@ using namespace tensor;
 std::pair<uint64_t, uint64_t> GeneratorState::take(uint64_t count) { return {seed, std::exchange(next, next + count)}; }
 
 void Generator::manual_seed(uint64_t seed) {
-  const ir::GraphScope lock;
+  const GraphScope lock;
   if (Observer* observer = Observer::current()) observer->on_seed();
   *state_ = {seed};
 }
@@ -22,7 +22,7 @@ Tensor Generator::state(Loc where) const {
 }
 void Generator::set_state(const Tensor& state, Loc where) {
   const Call call("set_state", where);
-  const ir::UOp n = node_of(state);
+  const UOp n = node_of(state);
   if (n->dtype != uint64 || n->shape != Shape{2})
     usage_error("the state is {}, and one of a generator uint64 [2]; give what state() gave", describe(n));
   if (Observer* observer = Observer::current()) observer->on_seed();
@@ -30,7 +30,7 @@ void Generator::set_state(const Tensor& state, Loc where) {
   *state_ = {numbers[0], numbers[1]};
 }
 std::pair<uint64_t, uint64_t> Generator::take(uint64_t count) {
-  const ir::GraphScope lock;
+  const GraphScope lock;
   return state_->take(count);
 }
 Generator& default_generator() {
@@ -39,11 +39,7 @@ Generator& default_generator() {
 }
 void manual_seed(uint64_t seed) { default_generator().manual_seed(seed); }
 
-namespace {
-
-using ir::Scalar;
-
-}  // namespace
+namespace {}  // namespace
 
 Tensor rand(const Shape& shape, RandomOptions options, Loc where) {
   Call call("rand", where);
@@ -55,7 +51,7 @@ Tensor randn(const Shape& shape, RandomOptions options, Loc where) {
   Call call("randn", where);
   const DType t = float_type(options);
   const RandomWords words(shape, options, t == DType::F64 ? 2 : 1);
-  return wrap(t == DType::F64 ? normal_of(words.get(0), words.get(1)) : ir::cast(normal_of(words.get(0)), t));
+  return wrap(t == DType::F64 ? normal_of(words.get(0), words.get(1)) : cast(normal_of(words.get(0)), t));
 }
 
 Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions options, Loc where) {
@@ -67,9 +63,9 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions opti
   // The word modulo the size of the range. For ranges below 2^40 the bias is less than one in 2^24.
   const uint64_t size = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   UOp word = RandomWords(shape, options, 1).get(0);
-  UOp offset = ir::mod(word, ir::like(word, Scalar::of(DType::U64, static_cast<int64_t>(size))));
-  UOp value = ir::cast(offset, DType::I64);
-  return wrap(ir::cast(value + ir::like(value, Scalar::of(DType::I64, low)), t));
+  UOp offset = mod(word, like(word, Scalar::of(DType::U64, static_cast<int64_t>(size))));
+  UOp value = cast(offset, DType::I64);
+  return wrap(cast(value + like(value, Scalar::of(DType::I64, low)), t));
 }
 
 Tensor randint(int64_t high, const Shape& shape, RandomOptions options, Loc where) {
@@ -82,7 +78,7 @@ Tensor bernoulli(double p, const Shape& shape, RandomOptions options, Loc where)
   if (options.dtype != DType::Void && options.dtype != boolean)
     usage_error("the result is bool, not {}; convert it with to(dtype)", name_of(options.dtype));
   UOp u = uniform_of(RandomWords(shape, options, 1).get(0), float32);
-  return wrap(ir::lt(u, ir::like(u, p)));
+  return wrap(lt(u, like(u, p)));
 }
 
 }  // namespace sinter::inline v0

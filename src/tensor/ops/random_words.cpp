@@ -8,8 +8,6 @@
 
 namespace sinter::tensor {
 
-using ir::Scalar;
-
 RandomWords::RandomWords(const Shape& shape, const RandomOptions& options, int per_element) {
   check_shape(shape);
   check_device(options.device);
@@ -21,25 +19,23 @@ RandomWords::RandomWords(const Shape& shape, const RandomOptions& options, int p
   const UOp key = argument(seed), counter = argument(first);
   if (Observer* observer = Observer::current())
     observer->on_draw(generator, shape, static_cast<uint64_t>(per_element), key, counter);
-  key_ = ir::broadcast_to(key, shape);
-  counter_ = ir::cast(flat_position(shape, options.device), DType::U64) + ir::broadcast_to(counter, shape);
+  key_ = broadcast_to(key, shape);
+  counter_ = cast(flat_position(shape, options.device), DType::U64) + broadcast_to(counter, shape);
 }
 
 UOp RandomWords::get(int n) const {
-  if (n == 0) return ir::alu(ir::Op::Threefry, {counter_, key_});
+  if (n == 0) return alu(Op::Threefry, {counter_, key_});
   const Shape& shape = counter_->shape;
-  const auto times = [&](UOp x, int64_t by) { return x * ir::like(x, Scalar::of(DType::U64, by)); };
+  const auto times = [&](UOp x, int64_t by) { return x * like(x, Scalar::of(DType::U64, by)); };
   const UOp offset = shape.symbolic()
-                         ? ir::broadcast_to(times(count_of(counter_, ir::all_axes(shape.rank()), DType::U64), n), shape)
-                         : ir::like(counter_, Scalar::of(DType::U64, shape.numel() * n));
-  return ir::alu(ir::Op::Threefry, {counter_ + offset, key_});
+                         ? broadcast_to(times(count_of(counter_, ir::all_axes(shape.rank()), DType::U64), n), shape)
+                         : like(counter_, Scalar::of(DType::U64, shape.numel() * n));
+  return alu(Op::Threefry, {counter_ + offset, key_});
 }
 
 namespace {
 
-UOp high_bits(UOp word, int count) {
-  return ir::alu(ir::Op::Shr, {word, ir::like(word, Scalar::of(DType::U64, 64 - count))});
-}
+UOp high_bits(UOp word, int count) { return alu(Op::Shr, {word, like(word, Scalar::of(DType::U64, 64 - count))}); }
 
 int digits_of(DType dtype) {
   switch (dtype) {
@@ -53,12 +49,12 @@ int digits_of(DType dtype) {
 /// The highest bits as a whole number.
 UOp whole_of(UOp word, int bits, DType dtype) {
   UOp number = high_bits(word, bits);
-  if (dtype != DType::F64) number = ir::cast(number, DType::U32);  // 32-bit conversions are faster
-  return ir::cast(number, dtype);
+  if (dtype != DType::F64) number = cast(number, DType::U32);  // 32-bit conversions are faster
+  return cast(number, dtype);
 }
 
 UOp box_muller(UOp radius, UOp angle) {
-  return ir::sqrt(ir::log(radius) * -2.0) * ir::alu(ir::Op::Cos, {angle * (2 * std::numbers::pi)});
+  return sqrt(log(radius) * -2.0) * alu(Op::Cos, {angle * (2 * std::numbers::pi)});
 }
 
 }  // namespace
@@ -75,7 +71,7 @@ UOp open_uniform_of(UOp word, DType dtype) {
 
 UOp normal_of(UOp word) {
   // The radius takes all 32 lower bits: 24 would cut the tails at 5.8 standard deviations.
-  const UOp radius = (ir::cast(ir::cast(word, DType::U32), float32) + 0.5) * 0x1p-32;
+  const UOp radius = (cast(cast(word, DType::U32), float32) + 0.5) * 0x1p-32;
   return box_muller(radius, uniform_of(word, float32));
 }
 

@@ -17,10 +17,8 @@ using namespace tensor;
 
 /// The parts that have elements, joined.
 UOp join_parts(std::initializer_list<UOp> parts, int64_t axis) {
-  std::vector<UOp> filled;
-  for (UOp p : parts)
-    if (!(p->shape[static_cast<size_t>(axis)] == 0)) filled.push_back(p);
-  return filled.empty() ? *parts.begin() : ir::cat(filled, axis);
+  std::vector<UOp> filled = filtered(parts, [&](UOp p) { return !(p->shape[axis] == 0); });
+  return filled.empty() ? *parts.begin() : cat(filled, axis);
 }
 
 UOp roll_axis(UOp x, int64_t axis, int64_t shift) {
@@ -32,7 +30,7 @@ UOp roll_axis(UOp x, int64_t axis, int64_t shift) {
 
 /// x with each axis i repeated counts[i] times as a whole. As many counts as axes.
 UOp repeat_axes(UOp x, const std::vector<int64_t>& counts) {
-  ir::Ints added;
+  Ints added;
   Shape spread, joined;
   for (size_t i = 0; i < counts.size(); ++i) {
     const Dim& size = x->shape[i];
@@ -49,12 +47,12 @@ UOp repeat_axes(UOp x, const std::vector<int64_t>& counts) {
     joined.push_back(both.numel());
   }
   check_shape(joined);
-  return ir::reshape(ir::expand(x, spread, added), joined);
+  return reshape(expand(x, spread, added), joined);
 }
 
 /// x with leading axes of size 1, up to `rank` axes.
 UOp with_rank(UOp x, size_t rank) {
-  ir::Ints lead;
+  Ints lead;
   while (x->rank() + lead.size() < rank) lead.push_back(static_cast<int64_t>(lead.size()));
   return lead.empty() ? x : insert_axes(x, lead);
 }
@@ -69,7 +67,7 @@ void check_counts(UOp x, const std::vector<int64_t>& counts) {
 int64_t axis_to_repeat(UOp& x, std::optional<int64_t> axis) {
   if (axis) return axis_of(x, *axis);
   for (size_t i = 0; i < x->rank(); ++i) fixed_size(x, static_cast<int64_t>(i), "joined with others");
-  x = ir::reshape(x, {x->shape.numel()});
+  x = reshape(x, {x->shape.numel()});
   return 0;
 }
 
@@ -77,11 +75,11 @@ int64_t axis_to_repeat(UOp& x, std::optional<int64_t> axis) {
 /// A place beyond the last copy gets the size of the axis, which is out of range, as is the end of a negative number of
 /// copies.
 UOp repeated_places(UOp repeats, int64_t size) {
-  const auto number = [&](int64_t value) { return ir::like(repeats, ir::Scalar::of(DType::I64, value)); };
-  UOp end = ir::where(ir::lt(repeats, number(0)), number(size + 1), ir::scan(ir::Combine::Add, repeats, 0));
-  UOp none = ir::broadcast_to(ir::constant(*end->graph, DType::I64, 0, end->device), {size + 1});
-  UOp ended = ir::scatter_add(none, end, number(1), 0);
-  return ir::scan(ir::Combine::Add, tensor::shrink_axis(ended, 0, 0, size), 0);
+  const auto number = [&](int64_t value) { return like(repeats, Scalar::of(DType::I64, value)); };
+  UOp end = where(lt(repeats, number(0)), number(size + 1), scan(Combine::Add, repeats, 0));
+  UOp none = broadcast_to(constant(*end->graph, DType::I64, 0, end->device), {size + 1});
+  UOp ended = scatter_add(none, end, number(1), 0);
+  return scan(Combine::Add, tensor::shrink_axis(ended, 0, 0, size), 0);
 }
 
 }  // namespace
@@ -90,13 +88,13 @@ Tensor fliplr(const Tensor& x, Loc where) {
   Call call("fliplr", where);
   UOp n = node_of(x);
   if (n->rank() < 2) usage_error("{} has {} axes and needs at least 2; use flip for a vector", describe(n), n->rank());
-  return wrap(ir::flip(n, {1}));
+  return wrap(flip(n, {1}));
 }
 Tensor flipud(const Tensor& x, Loc where) {
   Call call("flipud", where);
   UOp n = node_of(x);
   if (!n->rank()) usage_error("{} has {} axes and needs at least 1", describe(n), n->rank());
-  return wrap(ir::flip(n, {0}));
+  return wrap(flip(n, {0}));
 }
 
 Tensor roll(const Tensor& x, const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes, Loc where) {
@@ -105,7 +103,7 @@ Tensor roll(const Tensor& x, const std::vector<int64_t>& shifts, const std::vect
   if (axes.empty() && shifts.size() == 1) {
     UOp flat = n;
     axis_to_repeat(flat, {});
-    return wrap(ir::reshape(roll_axis(flat, 0, shifts[0]), n->shape));
+    return wrap(reshape(roll_axis(flat, 0, shifts[0]), n->shape));
   }
   if (shifts.size() != axes.size())
     usage_error("{} shifts for {} axes of {}; give a shift for each axis", shifts.size(), axes.size(), describe(n));
@@ -122,12 +120,12 @@ Tensor rot90(const Tensor& x, int64_t times, const std::vector<int64_t>& axes, L
   if (axes.size() != 2) usage_error("{} axes given for {}; a rotation is between 2", axes.size(), describe(n));
   axes_of(n, axes);  // errors: no such axis, or one given twice
   const int64_t a = axis_of(n, axes[0]), b = axis_of(n, axes[1]);
-  ir::Ints order = ir::all_axes(n->rank());
-  std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
+  Ints order = ir::all_axes(n->rank());
+  std::swap(order[a], order[b]);
   switch (times & 3) {
-    case 1: return wrap(ir::permute(ir::flip(n, {b}), order));
-    case 2: return wrap(ir::flip(n, axes_of(n, axes)));
-    case 3: return wrap(ir::flip(ir::permute(n, order), {b}));
+    case 1: return wrap(permute(flip(n, {b}), order));
+    case 2: return wrap(flip(n, axes_of(n, axes)));
+    case 3: return wrap(flip(permute(n, order), {b}));
     default: return wrap(n);
   }
 }
@@ -163,8 +161,8 @@ Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> 
     if (static_cast<int64_t>(i) == a) spread.push_back(count);
   }
   check_shape(spread);
-  shape[static_cast<size_t>(a)] = fixed_size(n, a, "repeated") * count;
-  return wrap(ir::reshape(ir::expand(n, spread, {a + 1}), shape));
+  shape[a] = fixed_size(n, a, "repeated") * count;
+  return wrap(reshape(expand(n, spread, {a + 1}), shape));
 }
 
 Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<int64_t> axis,
@@ -179,12 +177,12 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<i
     if (!is_integer(r->dtype) || r->rank() > 1)
       usage_error("the repeats are {} and must be a vector of integers, one for each of the {} elements", describe(r),
                   length);
-    r = ir::cast(r, DType::I64);
+    r = cast(r, DType::I64);
     const Shape vector{length};
     if (!(r->shape == vector) && !(r->shape.numel() == 1))
       usage_error("{} repeats for {} elements along axis {} of {}; give one for each, or one for all", r->shape.numel(),
                   length, a, describe(n));
-    counts = wrap(on_device(ir::broadcast_to(r, vector), n->device, n->shape));
+    counts = wrap(on_device(broadcast_to(r, vector), n->device, n->shape));
     if (!output_size)
       refuse_size_by_data(fmt::format("the size of the result of {} with the repeats {}", describe(n), describe(r)),
                           "the argument output_size, which is their sum");
@@ -203,9 +201,9 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<i
   UOp n = node_of(x);
   const int64_t a = axis_to_repeat(n, axis);
   Shape shape = n->shape;
-  shape[static_cast<size_t>(a)] = size;
+  shape[a] = size;
   check_shape(shape);
-  if (shape.numel() == 0) return wrap(ir::full(*n->graph, shape, n->dtype, 0, n->device));
+  if (shape.numel() == 0) return wrap(full(*n->graph, shape, n->dtype, 0, n->device));
   return wrap(pick(n, {a}, {repeated_places(node_of(counts), size)}, a));
 }
 
@@ -221,7 +219,7 @@ Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& before, cons
   if (n >= size) return wrap(tensor::shrink_axis(y, axis, 0, 0));
   for (int64_t last = size; n-- > 0; --last) {
     UOp next = tensor::shrink_axis(y, axis, 1, last), own = tensor::shrink_axis(y, axis, 0, last - 1);
-    y = is_bool(y->dtype) ? ir::ne(next, own) : next - own;
+    y = is_bool(y->dtype) ? ne(next, own) : next - own;
   }
   return wrap(y);
 }

@@ -16,7 +16,6 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::Op;
 
 /// How one axis is resampled. Position i of the result is at i * scale of the axis.
 struct ResampledAxis {
@@ -55,18 +54,18 @@ std::vector<ResampledAxis> resampled_axes(UOp x, size_t axes, const InterpolateO
 
 /// The place of each element of the result along the axis, in type t: of its center, unless `corner`.
 UOp places_of(UOp x, const ResampledAxis& r, DType t, bool corner) {
-  const UOp i = ir::cast(position({r.out}, 0, x->device), t);
+  const UOp i = cast(position({r.out}, 0, x->device), t);
   return corner ? i * r.scale : (i + 0.5) * r.scale - 0.5;
 }
 
 UOp within(UOp index, const ResampledAxis& r) {
-  return ir::minimum(ir::maximum(index, ir::like(index, 0.0)), ir::like(index, ir::Scalar::of(DType::I64, r.in - 1)));
+  return minimum(maximum(index, like(index, 0.0)), like(index, Scalar::of(DType::I64, r.in - 1)));
 }
 
 /// x along the axis at `index`, times `weight` if there is one.
 UOp picked(UOp x, const ResampledAxis& r, UOp index, UOp weight = {}) {
   const UOp y = pick(x, {r.axis}, {within(index, r)}, r.axis);
-  return weight ? y * ir::expand(weight, y->shape, ir::others(y->rank(), {r.axis})) : y;
+  return weight ? y * expand(weight, y->shape, others(y->rank(), {r.axis})) : y;
 }
 
 UOp nearest(UOp x, const ResampledAxis& r, bool exact) {
@@ -79,26 +78,25 @@ UOp nearest(UOp x, const ResampledAxis& r, bool exact) {
       if (static_cast<int64_t>(a) == r.axis) repeated.push_back(times);
     }
     shape[r.axis] = r.out;
-    return ir::reshape(ir::expand(x, repeated, {r.axis + 1}), shape);
+    return reshape(expand(x, repeated, {r.axis + 1}), shape);
   }
-  const UOp i = ir::cast(position({r.out}, 0, x->device), DType::F32);
-  return picked(x, r, ir::cast(ir::alu(Op::Floor, {(exact ? i + 0.5 : i) * r.scale}), DType::I64));
+  const UOp i = cast(position({r.out}, 0, x->device), DType::F32);
+  return picked(x, r, cast(alu(Op::Floor, {(exact ? i + 0.5 : i) * r.scale}), DType::I64));
 }
 
 UOp linear(UOp x, const ResampledAxis& r, bool align) {
   if (r.out == r.in) return x;
   UOp at = places_of(x, r, x->dtype, align);
-  at = ir::maximum(at, ir::like(at, 0.0));
-  const UOp low = within(ir::cast(at, DType::I64), r), off = at - ir::cast(low, x->dtype),
-            part = ir::minimum(off, ir::like(off, 1.0));
+  at = maximum(at, like(at, 0.0));
+  const UOp low = within(cast(at, DType::I64), r), off = at - cast(low, x->dtype), part = minimum(off, like(off, 1.0));
   return picked(x, r, low, 1.0 - part) + picked(x, r, low + 1.0, part);
 }
 
 /// Keys, "Cubic convolution interpolation for digital image processing", 1981, with a = -0.75.
 UOp cubic(UOp x, const ResampledAxis& r, bool align) {
   constexpr double kA = -0.75;
-  const UOp at = places_of(x, r, x->dtype, align), floor = ir::alu(Op::Floor, {at}), t = at - floor,
-            first = ir::cast(floor, DType::I64);
+  const UOp at = places_of(x, r, x->dtype, align), floor = alu(Op::Floor, {at}), t = at - floor,
+            first = cast(floor, DType::I64);
   const auto near = [](UOp d) { return ((d * (kA + 2)) - (kA + 3)) * d * d + 1.0; };
   const auto far = [](UOp d) { return (((d * kA) - 5 * kA) * d + 8 * kA) * d - 4 * kA; };
   return picked(x, r, first - 1.0, far(t + 1.0)) + picked(x, r, first, near(t)) +
@@ -142,7 +140,7 @@ void require_image(UOp x) {
 Tensor rearranged(UOp x, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> order,
                   std::initializer_list<int64_t> shape) {
   Shape split, joined;
-  ir::Ints axes;
+  Ints axes;
   for (size_t a = 0; a + 3 < x->rank(); ++a) {
     split.push_back(x->shape[a]);
     joined.push_back(x->shape[a]);
@@ -152,7 +150,7 @@ Tensor rearranged(UOp x, std::initializer_list<int64_t> sizes, std::initializer_
   for (const int64_t s : sizes) split.push_back(s);
   for (const int64_t s : shape) joined.push_back(s);
   for (const int64_t a : order) axes.push_back(lead + a);
-  return wrap(ir::reshape(ir::permute(ir::reshape(x, split), axes), joined));
+  return wrap(reshape(permute(reshape(x, split), axes), joined));
 }
 
 }  // namespace
@@ -178,10 +176,10 @@ Tensor interpolate(Arg input, const InterpolateOptions& o) {
     return wrap(y);
   }
   const UOp x = float_operand(input);
-  UOp y = ir::to_compute_type(x);
+  UOp y = to_compute_type(x);
   for (const ResampledAxis& r : list)
     y = o.mode == ResampleMode::Bicubic ? cubic(y, r, o.align_corners) : linear(y, r, o.align_corners);
-  return wrap(ir::cast(y, x->dtype));
+  return wrap(cast(y, x->dtype));
 }
 
 Tensor pixel_shuffle(Arg input, int64_t r) {
@@ -211,12 +209,12 @@ Tensor channel_shuffle(Arg input, int64_t groups) {
   if (x->rank() < 2) usage_error("{} has no axis of channels; give [n, channels, ..]", describe(x));
   const int64_t each = divisible(x, 1, groups, "groups of");
   Shape split{x->shape[0], groups, each};
-  ir::Ints order{0, 2, 1};
+  Ints order{0, 2, 1};
   for (size_t a = 2; a < x->rank(); ++a) {
     split.push_back(x->shape[a]);
     order.push_back(static_cast<int64_t>(a) + 1);
   }
-  return wrap(ir::reshape(ir::permute(ir::reshape(x, split), order), x->shape));
+  return wrap(reshape(permute(reshape(x, split), order), x->shape));
 }
 
 }  // namespace sinter::inline v0

@@ -13,7 +13,6 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::ScatterMode;
 
 /// The operands of a scatter along one axis: base and value in one type; index and value of one shape, which is no
 /// larger than base's along the other axes.
@@ -48,7 +47,7 @@ ScatterOperands scatter_operands(const Arg& base, int64_t axis, const Tensor& in
   if (value.is_tensor() && v->rank() > 0 && !(v->shape == part))
     usage_error("the value is {} and the index {}; {}", describe(v), to_string(part),
                 mismatch_hint(v->shape, part, "they need one shape, use expand"));
-  out.value = ir::broadcast_to(v, part);
+  out.value = broadcast_to(v, part);
   return out;
 }
 
@@ -63,32 +62,32 @@ UOp reached(UOp x, const Shape& index, int64_t axis) {
 /// x with `part`, which is reached() of it after an update.
 UOp with_reached(UOp x, UOp part) {
   if (x->shape == part->shape) return part;
-  const ir::Region box = ir::full_region(part->shape);
-  return ir::where(ir::pad(ir::true_like(part), box, x->shape), ir::pad(part, box, x->shape), x);
+  const Region box = full_region(part->shape);
+  return where(pad(true_like(part), box, x->shape), pad(part, box, x->shape), x);
 }
 
 Tensor scattered(const ScatterOperands& of, ScatterMode mode) {
   const UOp part = reached(of.base, of.index->shape, of.axis);
-  return wrap(with_reached(of.base, ir::scatter(part, of.index, of.value, of.axis, mode)));
+  return wrap(with_reached(of.base, scatter(part, of.index, of.value, of.axis, mode)));
 }
 
 /// base, in which the first update of an element counts alone: the element becomes what changes no update.
 UOp without_itself(UOp base, UOp index, int64_t axis, ScatterReduce reduce) {
-  const ir::Combine combine = reduce == ScatterReduce::Prod   ? ir::Combine::Mul
-                              : reduce == ScatterReduce::Amax ? ir::Combine::Max
-                              : reduce == ScatterReduce::Amin ? ir::Combine::Min
-                                                              : ir::Combine::Add;
-  const UOp none = ir::constant(*base->graph, ir::reduction_identity(combine, base->dtype), base->dtype, base->device);
-  return ir::scatter(base, index, ir::broadcast_to(none, index->shape), axis, ScatterMode::Set);
+  const Combine combine = reduce == ScatterReduce::Prod   ? Combine::Mul
+                          : reduce == ScatterReduce::Amax ? Combine::Max
+                          : reduce == ScatterReduce::Amin ? Combine::Min
+                                                          : Combine::Add;
+  const UOp none = constant(*base->graph, reduction_identity(combine, base->dtype), base->dtype, base->device);
+  return scatter(base, index, broadcast_to(none, index->shape), axis, ScatterMode::Set);
 }
 
 /// sums / count, rounded down for integers. `first`: what an element counts by itself, 0 or 1.
 UOp mean_of(UOp sums, UOp index, int64_t axis, double first) {
   const DType counts = is_float(sums->dtype) || sums->dtype == DType::U64 ? sums->dtype : DType::I64;
-  const UOp one = ir::like(ir::cast(index, counts), 1.0), start = ir::like(ir::cast(sums, counts), first);
-  const UOp least = ir::like(start, 1.0), count = ir::maximum(ir::scatter_add(start, index, one, axis), least);
+  const UOp one = like(cast(index, counts), 1.0), start = like(cast(sums, counts), first);
+  const UOp least = like(start, 1.0), count = maximum(scatter_add(start, index, one, axis), least);
   if (is_float(counts)) return sums / count;
-  return ir::cast(ir::alu(ir::Op::IDiv, {ir::cast(sums, counts), count}), sums->dtype);
+  return cast(alu(Op::IDiv, {cast(sums, counts), count}), sums->dtype);
 }
 
 /// The axis, index and slices of index_add and its kin: x with one slice of `source` for each element of the 1-D index.
@@ -97,20 +96,20 @@ ScatterOperands slices_operands(const Arg& x, int64_t axis, const Tensor& index,
   if (out.index->rank() > 1)
     usage_error("the index {} has {} axes and must have 1; use index_put or scatter", describe(out.index),
                 out.index->rank());
-  if (out.index->rank() == 0) out.index = ir::reshape(out.index, {1});
+  if (out.index->rank() == 0) out.index = reshape(out.index, {1});
   Shape rows = out.base->shape;
-  rows[static_cast<size_t>(out.axis)] = out.index->shape[0];
+  rows[out.axis] = out.index->shape[0];
   check_shape(rows);
   const UOp v = on_device(operand(source, out.dtype), out.base->device, out.base->shape);
   if (v->rank() > 0 && !(v->shape == rows))
     usage_error("the source is {} and {} of the index {} on {} along axis {}; {}", describe(v), to_string(rows),
                 to_string(out.index->shape), describe(out.base), out.axis,
                 mismatch_hint(v->shape, rows, "they need one shape, use expand"));
-  out.value = ir::broadcast_to(v, rows);
-  ir::Ints others;
+  out.value = broadcast_to(v, rows);
+  Ints others;
   for (int64_t a = 0; a < static_cast<int64_t>(rows.rank()); ++a)
     if (a != out.axis) others.push_back(a);
-  out.index = ir::expand(out.index, rows, others);
+  out.index = expand(out.index, rows, others);
   return out;
 }
 
@@ -130,14 +129,14 @@ Tensor scatter_reduce(Arg base, int64_t axis, const Tensor& index, Arg value, Sc
   const Call call("scatter_reduce", base.where());
   ScatterOperands of = scatter_operands(base, axis, index, value);
   if (reduce == ScatterReduce::Mean) require_type(!is_bool(of.dtype), base, "integers or floats for a mean");
-  of.value = ir::to_compute_type(of.value);
-  UOp part = ir::to_compute_type(reached(of.base, of.index->shape, of.axis));
+  of.value = to_compute_type(of.value);
+  UOp part = to_compute_type(reached(of.base, of.index->shape, of.axis));
   if (!include_self) part = without_itself(part, of.index, of.axis, reduce);
   constexpr ScatterMode kModes[] = {ScatterMode::Add, ScatterMode::Mul, ScatterMode::Add, ScatterMode::Max,
                                     ScatterMode::Min};
-  part = ir::scatter(part, of.index, of.value, of.axis, kModes[static_cast<size_t>(reduce)]);
+  part = scatter(part, of.index, of.value, of.axis, kModes[static_cast<size_t>(reduce)]);
   if (reduce == ScatterReduce::Mean) part = mean_of(part, of.index, of.axis, include_self);
-  return wrap(with_reached(of.base, ir::cast(part, of.dtype)));
+  return wrap(with_reached(of.base, cast(part, of.dtype)));
 }
 
 Tensor put_along_axis(Arg x, const Tensor& index, Arg value, int64_t axis) {
@@ -156,7 +155,7 @@ Tensor put_along_axis(Arg x, const Tensor& index, Arg value, int64_t axis) {
       usage_error("the index {} does not broadcast to {} in axis {}; {}", to_string(i->shape), to_string(n->shape), d,
                   mismatch_hint(i->shape[d], rows[d], "give that size, or 1"));
   const UOp v = broadcast_to_part(operand(value, t), n, rows);
-  return wrap(ir::scatter(n, ir::broadcast_to(i, rows), v, axis, ScatterMode::Set));
+  return wrap(scatter(n, broadcast_to(i, rows), v, axis, ScatterMode::Set));
 }
 
 Tensor index_add(Arg x, int64_t axis, const Tensor& index, Arg source, Arg alpha) {
@@ -164,11 +163,11 @@ Tensor index_add(Arg x, int64_t axis, const Tensor& index, Arg source, Arg alpha
   if (alpha.is_tensor())
     usage_error("alpha is {} and must be a number; multiply the source {} by it", describe(alpha), describe(source));
   ScatterOperands of = slices_operands(x, axis, index, source);
-  UOp value = ir::to_compute_type(of.value);
-  const ir::Scalar factor = number_of(alpha, value->dtype);
-  if (!(factor == ir::Scalar::of(value->dtype, 1))) value = value * ir::like(value, factor);
-  const UOp sums = ir::scatter_add(ir::to_compute_type(of.base), of.index, value, of.axis);
-  return wrap(ir::cast(sums, of.dtype));
+  UOp value = to_compute_type(of.value);
+  const Scalar factor = number_of(alpha, value->dtype);
+  if (!(factor == Scalar::of(value->dtype, 1))) value = value * like(value, factor);
+  const UOp sums = scatter_add(to_compute_type(of.base), of.index, value, of.axis);
+  return wrap(cast(sums, of.dtype));
 }
 
 Tensor index_copy(Arg x, int64_t axis, const Tensor& index, Arg source) {
@@ -195,11 +194,11 @@ Tensor index_put(Arg x, const std::vector<Tensor>& indices, Arg value, bool accu
   const Call call("index_put", x.where());
   if (indices.empty())
     usage_error("no index for {}; give one tensor for each of the first axes", describe(node_of(base)));
-  const UOp n = ir::reshape(node_of(base), to.shape);
+  const UOp n = reshape(node_of(base), to.shape);
   const AdvancedIndex at = resolve_advanced(n, to.items);
   const UOp v = broadcast_to_part(operand(value, n->dtype), n, picked_shape(n, at.axes, at.index, at.place));
   const ScatterMode mode = accumulate ? ScatterMode::Add : ScatterMode::Set;
-  return wrap(ir::reshape(put(n, at.axes, at.index, at.place, v, mode), shape));
+  return wrap(reshape(put(n, at.axes, at.index, at.place, v, mode), shape));
 }
 
 }  // namespace sinter::inline v0

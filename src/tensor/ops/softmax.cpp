@@ -10,29 +10,28 @@
 namespace sinter {
 namespace tensor {
 
-using ir::Combine;
-
 namespace {
+
 /// The largest element along the axes, without history: it only keeps exp in range (SEMANTICS G7).
-UOp largest(UOp x, const ir::Ints& axes) { return ir::detach(ir::reduce(Combine::Max, x, axes)); }
+UOp largest(UOp x, const Ints& axes) { return detach(reduce(Combine::Max, x, axes)); }
 }  // namespace
 
 UOp softmax(UOp x, int64_t axis) {
-  UOp e = ir::exp(x - ir::expand(largest(x, {axis}), x->shape, {axis}));
-  return e / ir::expand(ir::reduce(Combine::Add, e, {axis}), x->shape, {axis});
+  UOp e = exp(x - expand(largest(x, {axis}), x->shape, {axis}));
+  return e / expand(reduce(Combine::Add, e, {axis}), x->shape, {axis});
 }
 
 UOp log_softmax(UOp x, int64_t axis) {
-  UOp shifted = x - ir::expand(largest(x, {axis}), x->shape, {axis});
-  return shifted - ir::expand(ir::log(ir::reduce(Combine::Add, ir::exp(shifted), {axis})), x->shape, {axis});
+  UOp shifted = x - expand(largest(x, {axis}), x->shape, {axis});
+  return shifted - expand(log(reduce(Combine::Add, exp(shifted), {axis})), x->shape, {axis});
 }
 
-UOp logsumexp(UOp x, const ir::Ints& axes) {
+UOp logsumexp(UOp x, const Ints& axes) {
   // An infinite maximum would give inf - inf.
   UOp top = largest(x, axes);
-  UOp finite = ir::lt(ir::alu(ir::Op::Abs, {top}), ir::like(top, std::numeric_limits<double>::infinity()));
-  top = ir::where(finite, top, ir::like(top, 0.0));
-  return ir::log(ir::reduce(Combine::Add, ir::exp(x - ir::expand(top, x->shape, axes)), axes)) + top;
+  UOp finite = lt(alu(Op::Abs, {top}), like(top, std::numeric_limits<double>::infinity()));
+  top = where(finite, top, like(top, 0.0));
+  return log(reduce(Combine::Add, exp(x - expand(top, x->shape, axes)), axes)) + top;
 }
 
 }  // namespace tensor
@@ -44,20 +43,20 @@ using namespace tensor;
 Tensor softmax(Arg x, int64_t axis, DType dtype) {
   Call call("softmax", x.where());
   UOp n = float_operand(x, dtype);
-  return wrap(ir::cast(tensor::softmax(ir::to_compute_type(n), axis_of(n, axis)), n->dtype));
+  return wrap(cast(tensor::softmax(to_compute_type(n), axis_of(n, axis)), n->dtype));
 }
 
 Tensor log_softmax(Arg x, int64_t axis, DType dtype) {
   Call call("log_softmax", x.where());
   UOp n = float_operand(x, dtype);
-  return wrap(ir::cast(tensor::log_softmax(ir::to_compute_type(n), axis_of(n, axis)), n->dtype));
+  return wrap(cast(tensor::log_softmax(to_compute_type(n), axis_of(n, axis)), n->dtype));
 }
 
 Tensor logsumexp(Arg x, Axes axes, bool keepdim) {
   Call call("logsumexp", x.where());
   UOp n = float_operand(x);
-  ir::Ints list = axes_of(n, axes);
-  UOp out = ir::cast(tensor::logsumexp(ir::to_compute_type(n), list), n->dtype);
+  Ints list = axes_of(n, axes);
+  UOp out = cast(tensor::logsumexp(to_compute_type(n), list), n->dtype);
   return wrap(keepdim ? insert_axes(out, list) : out);
 }
 

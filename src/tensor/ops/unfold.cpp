@@ -29,8 +29,8 @@ Tensor Tensor::unfold(int64_t axis, int64_t size, int64_t step, Loc where) const
   Shape widest = x->shape;  // ir::window() first makes a window at every position
   widest.push_back(size);
   check_shape(widest);
-  const UOp windows = ir::window(x, axis, size, std::min(step, length), 1);
-  ir::Ints order = ir::all_axes(windows->rank());
+  const UOp windows = window(x, axis, size, std::min(step, length), 1);
+  Ints order = ir::all_axes(windows->rank());
   order.erase(order.begin() + axis + 1);
   order.push_back(axis + 1);
   return wrap(ir::permute(windows, order));
@@ -44,7 +44,7 @@ Tensor unfold(Arg input, const PerAxis& kernel, const UnfoldOptions& o) {
   const UOp w = windows(x, sliding, given);  // [n, c, windows, taps, windows, taps]
   const Shape columns{x->shape[0], channels * sliding[0].kernel * sliding[1].kernel,
                       w->shape[2].value() * w->shape[4].value()};
-  return unbatched(ir::reshape(ir::permute(w, {0, 1, 3, 5, 2, 4}), columns), given, x);
+  return unbatched(reshape(ir::permute(w, {0, 1, 3, 5, 2, 4}), columns), given, x);
 }
 
 Tensor fold(Arg input, const PerAxis& size, const PerAxis& kernel, const UnfoldOptions& o) {
@@ -55,7 +55,7 @@ Tensor fold(Arg input, const PerAxis& size, const PerAxis& kernel, const UnfoldO
                 given->rank());
   const UOp x = given->rank() == 2 ? insert_axis(given, 0) : given;
   const std::vector<WindowAxis> sliding = column_windows(kernel, o);
-  const ir::Ints sizes = per_axis("the output's size", size.numbers(), 2, 1);
+  const Ints sizes = per_axis("the output's size", size.numbers(), 2, 1);
   const int64_t taps = sliding[0].kernel * sliding[1].kernel, have = fixed_size(x, 1, "an axis of channels"),
                 columns = fixed_size(x, 2, "an axis of windows");
   int64_t windows[2];
@@ -70,8 +70,8 @@ Tensor fold(Arg input, const PerAxis& size, const PerAxis& kernel, const UnfoldO
         "must have {} x {} windows",
         describe(given), sizes[0], sizes[1], taps, windows[0], windows[1]);
   const Shape split{x->shape[0], have / taps, sliding[0].kernel, sliding[1].kernel, windows[0], windows[1]};
-  const UOp w = ir::permute(ir::reshape(ir::to_compute_type(x), split), {0, 1, 4, 2, 5, 3});
-  return unbatched(ir::cast(tensor::overlap_add(w, sliding, sizes), given->dtype), given, x);
+  const UOp w = ir::permute(reshape(to_compute_type(x), split), {0, 1, 4, 2, 5, 3});
+  return unbatched(cast(tensor::overlap_add(w, sliding, sizes), given->dtype), given, x);
 }
 
 }  // namespace sinter::inline v0

@@ -16,7 +16,7 @@ using namespace tensor;
 /// without ceil_mode, makes as many may be asked for: less than a stride from the default, as in PyTorch.
 Shape unpooled_sizes(UOp x, size_t axes, const PerAxis& kernel, const MaxUnpoolOptions& o) {
   const auto sliding = window_axes(axes, kernel.numbers(), o.stride, o.padding, 1, ZeroStride::Kernel);
-  ir::Ints wanted;
+  Ints wanted;
   const bool given = !o.output_size.numbers().empty();
   if (given) wanted = per_axis("output_size", o.output_size.numbers(), axes, 1);
   Shape out;
@@ -61,9 +61,9 @@ Tensor max_unpool(std::string_view name, size_t axes, const Arg& input, const Te
   check_shape(out);
   windows.push_back(taken);
   channel.push_back(sizes.numel());
-  const UOp empty = ir::full(*x->graph, channel, x->dtype, 0, x->device);
-  const UOp y = ir::scatter(empty, ir::reshape(index, windows), ir::reshape(x, windows), 2, ir::ScatterMode::Set);
-  return unbatched(ir::reshape(y, out), given, x);
+  const UOp empty = full(*x->graph, channel, x->dtype, 0, x->device);
+  const UOp y = scatter(empty, reshape(index, windows), reshape(x, windows), 2, ScatterMode::Set);
+  return unbatched(reshape(y, out), given, x);
 }
 
 }  // namespace

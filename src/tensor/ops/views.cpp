@@ -51,12 +51,12 @@ Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes, Loc where) {
   Shape shape;
   for (int64_t i = 0; i < static_cast<int64_t>(n->rank()); ++i) {
     if (i != axis) {
-      shape.push_back(n->shape[static_cast<size_t>(i)]);
+      shape.push_back(n->shape[i]);
       continue;
     }
     for (const Dim& d : sizes) shape.push_back(d == -1 ? Dim(size / known) : d);
   }
-  return wrap(ir::reshape(n, shape));
+  return wrap(reshape(n, shape));
 }
 
 Tensor reshape_as(const Tensor& x, const Tensor& like, Loc where) {
@@ -87,16 +87,16 @@ Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vec
   if (from.size() != to.size())
     usage_error("axes {} to positions {}; give a position for each axis", list_of(from), list_of(to));
   axes_of(n, from), axes_of(n, to);  // errors: no such axis, or one given twice
-  ir::Ints order(n->rank(), -1), rest = ir::all_axes(n->rank());
+  Ints order(n->rank(), -1), rest = ir::all_axes(n->rank());
   for (size_t i = 0; i < from.size(); ++i) {
     const int64_t axis = axis_of(n, from[i]);
-    order[static_cast<size_t>(axis_of(n, to[i]))] = axis;
+    order[axis_of(n, to[i])] = axis;
     rest.erase(std::ranges::find(rest, axis));
   }
   auto next = rest.begin();
   for (int64_t& axis : order)
     if (axis < 0) axis = *next++;
-  return wrap(ir::permute(n, order));
+  return wrap(permute(n, order));
 }
 
 Tensor Tensor::movedim(const std::vector<int64_t>& from, const std::vector<int64_t>& to, Loc where) const {
@@ -106,18 +106,18 @@ Tensor Tensor::movedim(const std::vector<int64_t>& from, const std::vector<int64
 Tensor atleast_1d(const Tensor& x, Loc where) {
   Call call("atleast_1d", where);
   UOp n = node_of(x);
-  return n->rank() ? wrap(n) : wrap(ir::reshape(n, {1}));
+  return n->rank() ? wrap(n) : wrap(reshape(n, {1}));
 }
 Tensor atleast_2d(const Tensor& x, Loc where) {
   Call call("atleast_2d", where);
   UOp n = node_of(x);
-  return n->rank() > 1 ? wrap(n) : wrap(n->rank() ? insert_axis(n, 0) : ir::reshape(n, {1, 1}));
+  return n->rank() > 1 ? wrap(n) : wrap(n->rank() ? insert_axis(n, 0) : reshape(n, {1, 1}));
 }
 Tensor atleast_3d(const Tensor& x, Loc where) {
   Call call("atleast_3d", where);
   UOp n = node_of(x);
   switch (n->rank()) {
-    case 0: return wrap(ir::reshape(n, {1, 1, 1}));
+    case 0: return wrap(reshape(n, {1, 1, 1}));
     case 1: return wrap(insert_axes(n, {0, 2}));
     case 2: return wrap(insert_axis(n, 2));
     default: return wrap(n);

@@ -12,7 +12,7 @@
 
 namespace sinter::tensor {
 
-ir::Ints per_axis(std::string_view name, const std::vector<int64_t>& numbers, size_t axes, int64_t least) {
+Ints per_axis(std::string_view name, const std::vector<int64_t>& numbers, size_t axes, int64_t least) {
   if (numbers.size() != 1 && numbers.size() != axes)
     usage_error("{} is {{{}}}, but windows slide along {} {}; give one number, or one for each", name,
                 fmt::join(numbers, ", "), axes, axes == 1 ? "axis" : "axes");
@@ -61,7 +61,7 @@ UOp windows(UOp x, const std::vector<WindowAxis>& sliding, UOp given) {
     widest[axis] = room;
     widest.push_back(s.kernel);
     check_shape(widest);
-    x = ir::window(pad_axis(x, axis, s.padding, room), axis, s.kernel, std::min(s.stride, room), s.dilation);
+    x = window(pad_axis(x, axis, s.padding, room), axis, s.kernel, std::min(s.stride, room), s.dilation);
   }
   return x;
 }
@@ -70,7 +70,7 @@ UOp valid_mask(UOp x, const std::vector<WindowAxis>& sliding) {
   if (std::ranges::none_of(sliding, [](const WindowAxis& s) { return s.padding > 0 || s.more_after > 0; })) return {};
   Shape plane = x->shape;
   for (size_t i = 0; i + sliding.size() < x->rank(); ++i) plane[i] = 1;
-  return windows(ir::full(*x->graph, plane, DType::Bool, 1, x->device), sliding, x);
+  return windows(full(*x->graph, plane, DType::Bool, 1, x->device), sliding, x);
 }
 
 UOp counted_mask(UOp x, const std::vector<WindowAxis>& sliding) {
@@ -83,24 +83,24 @@ UOp counted_mask(UOp x, const std::vector<WindowAxis>& sliding) {
     plane[lead + i] = x->shape[lead + i].value() + 2 * sliding[i].padding;
     unpadded[i].padding = 0;
   }
-  const UOp all = ir::full(*x->graph, plane, DType::Bool, 1, x->device);
+  const UOp all = full(*x->graph, plane, DType::Bool, 1, x->device);
   return windows(all, unpadded, all);
 }
 
-UOp overlap_add(UOp x, const std::vector<WindowAxis>& sliding, const ir::Ints& sizes) {
+UOp overlap_add(UOp x, const std::vector<WindowAxis>& sliding, const Ints& sizes) {
   const size_t lead = x->rank() - 2 * sliding.size();
   for (size_t i = 0; i < sliding.size(); ++i) {
     const WindowAxis& s = sliding[i];
     const auto axis = static_cast<int64_t>(lead + i);
     const int64_t room = s.padded(sizes[i]);
-    x = ir::overlap_add(x, axis, std::min(s.stride, room), s.dilation, room, addition_of(x->dtype));
+    x = overlap_add(x, axis, std::min(s.stride, room), s.dilation, room, addition_of(x->dtype));
     x = shrink_axis(x, axis, s.padding, s.padding + sizes[i]);
   }
   return x;
 }
 
-ir::Ints tap_axes(UOp windows, size_t sliding) {
-  ir::Ints axes;
+Ints tap_axes(UOp windows, size_t sliding) {
+  Ints axes;
   for (size_t i = 0; i < sliding; ++i) axes.push_back(static_cast<int64_t>(windows->rank() - 2 * sliding + 2 * i + 1));
   return axes;
 }

@@ -13,7 +13,6 @@ namespace sinter::inline v0 {
 namespace {
 
 using namespace tensor;
-using ir::TensorGraph;
 
 /// Refuses a gradient that does not fit what it is of.
 void check_gradient(UOp gradient, UOp of, const std::string& by, const std::string& what) {
@@ -25,13 +24,9 @@ void check_gradient(UOp gradient, UOp of, const std::string& by, const std::stri
                 what, to_string(of->device));
 }
 
-std::vector<Tensor> wrapped(const std::vector<UOp>& nodes) {
-  std::vector<Tensor> out;
-  for (UOp n : nodes) out.push_back(wrap(n));
-  return out;
-}
+std::vector<Tensor> wrapped(const std::vector<UOp>& nodes) { return mapped(nodes, wrap); }
 
-class BackwardRule final : public ir::UserRule {
+class BackwardRule final : public UserRule {
  public:
   BackwardRule(transforms::BackwardFunction backward, Loc where)
       : backward_(std::move(backward)),
@@ -41,7 +36,7 @@ class BackwardRule final : public ir::UserRule {
     std::vector<UOp> gradients = call.gradients, values = call.values;
     for (size_t k = 0; k < values.size(); ++k) {
       if (!values[k]) values[k] = unused_value(call.node, k);
-      if (!gradients[k]) gradients[k] = ir::like(values[k], 0.0);
+      if (!gradients[k]) gradients[k] = like(values[k], 0.0);
     }
     std::vector<UOp> made;
     {
@@ -64,10 +59,10 @@ class BackwardRule final : public ir::UserRule {
   /// A value that nothing used, with the same gradient.
   static UOp unused_value(UOp node, size_t k) {
     const UOp value = node->src[k];
-    const UOp made = TensorGraph::get().make(
-        {ir::Op::Custom, value->dtype, value->shape, ir::Sources(node->src), static_cast<int64_t>(k)});
+    const UOp made =
+        TensorGraph::get().make({Op::Custom, value->dtype, value->shape, Sources(node->src), static_cast<int64_t>(k)});
     if (made->state.requires_grad)
-      if (const std::shared_ptr<const ir::RuleGroup> group = ir::rule_group(node)) ir::set_rule_group(made, group);
+      if (const std::shared_ptr<const RuleGroup> group = rule_group(node)) set_rule_group(made, group);
     return made;
   }
 
@@ -75,7 +70,7 @@ class BackwardRule final : public ir::UserRule {
   const std::string by_;
 };
 
-class HookRule final : public ir::UserRule {
+class HookRule final : public UserRule {
  public:
   HookRule(GradientHook hook, Loc where)
       : hook_(std::move(hook)), by_(fmt::format("the hook at {}:{}", where.file_name(), where.line())) {}
@@ -115,9 +110,8 @@ std::vector<Tensor> custom_gradient(const ListFunction& forward, BackwardFunctio
     const no_grad off;
     values = call_program_in_scope([&] { return forward(x); });
   }
-  const ir::GraphScope scope;
-  ir::Sources src;
-  for (const Tensor& y : values) src.push_back(ir::detach(node_of(y)));
+  const GraphScope scope;
+  auto src = mapped<Sources>(values, [&](const Tensor& y) { return detach(node_of(y)); });
   bool wanted = false;
   for (const Tensor& t : x) {
     src.push_back(node_of(t));
@@ -127,17 +121,17 @@ std::vector<Tensor> custom_gradient(const ListFunction& forward, BackwardFunctio
     if (n->device != src[0]->device)
       usage_error("tensors lie on {} and on {}; move all arguments and values to one device", to_string(src[0]->device),
                   to_string(n->device));
-  auto group = std::make_shared<ir::RuleGroup>();
+  auto group = std::make_shared<RuleGroup>();
   group->rule = std::make_shared<BackwardRule>(std::move(backward), where);
   group->values = values.size();
   for (size_t k = 0; k < values.size(); ++k) {
-    if (!wanted || !ir::grad_enabled() || !is_float(src[k]->dtype)) {
+    if (!wanted || !grad_enabled() || !is_float(src[k]->dtype)) {
       values[k] = wrap(src[k]);
       continue;
     }
-    const UOp n = TensorGraph::get().make(
-        {ir::Op::Custom, src[k]->dtype, src[k]->shape, ir::Sources(src), static_cast<int64_t>(k)});
-    ir::set_rule_group(n, group);
+    const UOp n =
+        TensorGraph::get().make({Op::Custom, src[k]->dtype, src[k]->shape, Sources(src), static_cast<int64_t>(k)});
+    set_rule_group(n, group);
     if (Observer* observer = Observer::current()) observer->on_rule(n);
     values[k] = wrap(n);
   }
@@ -147,8 +141,8 @@ std::vector<Tensor> custom_gradient(const ListFunction& forward, BackwardFunctio
 }  // namespace transforms
 
 void RemovableHandle::remove() {
-  const ir::GraphScope scope;
-  if (number_) ir::remove_hook(std::exchange(number_, 0));
+  const GraphScope scope;
+  if (number_) remove_hook(std::exchange(number_, 0));
 }
 
 RemovableHandle TensorMethods::add_gradient_hook(GradientHook hook, Loc where) const {
@@ -162,7 +156,7 @@ RemovableHandle TensorMethods::add_gradient_hook(GradientHook hook, Loc where) c
     if (n->state.leaf) observer->on_change(x.cell(), "registers a hook on the gradient of");
     observer->on_rule(n);
   }
-  return RemovableHandle(ir::add_hook(n, std::make_shared<HookRule>(std::move(hook), where)));
+  return RemovableHandle(add_hook(n, std::make_shared<HookRule>(std::move(hook), where)));
 }
 
 void Tensor::retain_grad(Loc where) {

@@ -46,9 +46,7 @@ Evaluated evaluate(const TensorFunction& f, std::vector<Tensor> x, const Argnums
 /// The gradients, which are 0 if the value does not depend on an argument.
 std::vector<Tensor> pulled_back(const Evaluated& e, const Tensor& seed, Loc where) {
   if (e.connected) return gradient(e.value, e.arguments, seed, where);
-  std::vector<Tensor> zero;
-  for (const Tensor& x : e.arguments) zero.push_back(zeros_like(Arg(x, where)));
-  return zero;
+  return mapped(e.arguments, [&](const Tensor& x) { return zeros_like(Arg(x, where)); });
 }
 
 /// seed -> seed J is linear, and its gradient along a tangent is J tangent: the seed and, of each argument, seed J.

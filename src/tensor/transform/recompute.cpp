@@ -17,14 +17,11 @@ namespace sinter {
 namespace tensor {
 namespace {
 
-using ir::Op;
-using ir::TensorGraph;
-
 /// Records history while alive.
 class GradScope {
  public:
-  GradScope() : before_(ir::grad_enabled()) { ir::set_grad_enabled(true); }
-  ~GradScope() { ir::set_grad_enabled(before_); }
+  GradScope() : before_(grad_enabled()) { set_grad_enabled(true); }
+  ~GradScope() { set_grad_enabled(before_); }
   GradScope(const GradScope&) = delete;
   GradScope& operator=(const GradScope&) = delete;
 
@@ -43,7 +40,7 @@ class GraphCopy {
     const auto is_open = [&](UOp n) { return !now_.contains(n.get()); };
     std::vector<UOp> roots{root};
     for (size_t i = 0; i < roots.size(); ++i)  // grows: by what is behind checkpoints inside
-      for (UOp n : ir::topological(std::span<const UOp>(&roots[i], 1), is_open)) {
+      for (UOp n : topological(std::span<const UOp>(&roots[i], 1), is_open)) {
         if (!is_open(n)) continue;
         if (n->op == Op::Custom && n->state.loss) roots.emplace_back(n->state.loss);
         now_.emplace(n.get(), copy(n));
@@ -54,36 +51,36 @@ class GraphCopy {
 
  private:
   UOp copy(UOp n) {
-    ir::Sources src;
+    Sources src;
     bool changed = false;
     for (UOp s : n->src) {
       src.push_back(now_.at(s.get()));
       changed |= src.back() != s;
     }
     if (!changed || n->op == Op::Leaf) return n;
-    if (n->op == Op::Detach) return ir::detach(src[0]);
+    if (n->op == Op::Detach) return detach(src[0]);
     TensorGraph& graph = TensorGraph::get();
     const UOp made = graph.make({n->op, n->dtype, n->shape, std::move(src), n->attr, n->device});
     graph.set_origin(made, *n->state.origin);
     if (!made->state.requires_grad) return made;
-    for (const std::shared_ptr<const ir::UserRule>& hook : ir::hooks_of(n)) ir::add_hook(made, hook);
+    for (const std::shared_ptr<const UserRule>& hook : hooks_of(n)) add_hook(made, hook);
     if (n->op != Op::Custom) return made;
-    if (const std::shared_ptr<const ir::RuleGroup> group = ir::rule_group(n)) {
-      std::shared_ptr<const ir::RuleGroup>& again = groups_[group.get()];
-      if (!again) again = std::make_shared<ir::RuleGroup>(*group);
-      ir::set_rule_group(made, again);
+    if (const std::shared_ptr<const RuleGroup> group = rule_group(n)) {
+      std::shared_ptr<const RuleGroup>& again = groups_[group.get()];
+      if (!again) again = std::make_shared<RuleGroup>(*group);
+      set_rule_group(made, again);
     }
     if (n->state.loss) losses_.emplace_back(made, n->state.loss);
     return made;
   }
 
-  std::unordered_map<const ir::Node*, UOp> now_;
-  std::vector<std::pair<UOp, const ir::Node*>> losses_;
-  std::unordered_map<const ir::RuleGroup*, std::shared_ptr<const ir::RuleGroup>> groups_;
+  std::unordered_map<const Node*, UOp> now_;
+  std::vector<std::pair<UOp, const Node*>> losses_;
+  std::unordered_map<const RuleGroup*, std::shared_ptr<const RuleGroup>> groups_;
 };
 
 /// The node has sources value, inputs; its loss is the value with its history.
-class RecomputeRule final : public ir::UserRule {
+class RecomputeRule final : public UserRule {
  public:
   /// The first `given` inputs are arguments of the call, the others were found in the graph.
   explicit RecomputeRule(size_t given) : given_(given) {}
@@ -118,7 +115,7 @@ class RecomputeRule final : public ir::UserRule {
   /// A node of its own for an input: its gradient ends there.
   UOp input(size_t i, UOp n, UOp wait) const {
     const bool lies_there = n->state.leaf || n->storage();
-    if (wait && (i < given_ || !lies_there)) return ir::barrier(n, wait);
+    if (wait && (i < given_ || !lies_there)) return barrier(n, wait);
     return TensorGraph::get().make({Op::After, n->dtype, n->shape, {n}});
   }
   /// Those that the value depends on: an argument may come twice, or not at all.
@@ -126,7 +123,7 @@ class RecomputeRule final : public ir::UserRule {
     const std::vector<UOp> order = autodiff::gradient_nodes(value);
     size_t kept = 0;
     for (size_t k = 0; k < wanted.size(); ++k) {
-      if (!ir::contains(order, wanted[k])) continue;
+      if (!contains(order, wanted[k])) continue;
       wanted[kept] = wanted[k];
       places[kept++] = places[k];
     }
@@ -149,31 +146,31 @@ namespace transforms {
 
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& x, Loc where) {
   const OuterCall call("checkpoint", where);
-  if (!ir::grad_enabled()) return call_program_in_scope([&] { return f(x); });
+  if (!grad_enabled()) return call_program_in_scope([&] { return f(x); });
   std::vector<Tensor> given;
   uint64_t newest = 0;
   {
-    const ir::GraphScope scope;
-    for (const Tensor& t : x) given.push_back(wrap(ir::contiguous(node_of(t))));
-    newest = launch_argument(ir::Scalar::of(DType::I64, 0), DType::I64, Device::cpu())->id;
+    const GraphScope scope;
+    for (const Tensor& t : x) given.push_back(wrap(contiguous(node_of(t))));
+    newest = launch_argument(Scalar::of(DType::I64, 0), DType::I64, Device::cpu())->id;
   }
   Tensor value = call_program_in_scope([&] { return f(given); });
-  const ir::GraphScope scope;
+  const GraphScope scope;
   const UOp root = node_of(value);
   if (!root->state.requires_grad || root->id <= newest) return value;
-  ir::Sources src{ir::detach(root)};
+  Sources src{detach(root)};
   for (const Tensor& t : given) src.push_back(node_of(t));
   const auto made_by_f = [newest](UOp n) { return n->id > newest; };
-  for (UOp n : ir::topological(std::span<const UOp>(&root, 1), made_by_f))
-    if (!made_by_f(n) && !is_number(n) && !ir::splat_const(n) && !ir::contains(src, n)) src.push_back(n);
+  for (UOp n : topological(std::span<const UOp>(&root, 1), made_by_f))
+    if (!made_by_f(n) && !is_number(n) && !splat_const(n) && !contains(src, n)) src.push_back(n);
   for (UOp n : src)
     if (n->device != root->device)
       usage_error("the value lies on {} and something that it is computed from on {}; move all to one device before",
                   to_string(root->device), to_string(n->device));
-  ir::TensorGraph& graph = ir::TensorGraph::get();
-  const UOp n = graph.make({ir::Op::Custom, root->dtype, root->shape, std::move(src), int64_t{0}});
+  TensorGraph& graph = TensorGraph::get();
+  const UOp n = graph.make({Op::Custom, root->dtype, root->shape, std::move(src), int64_t{0}});
   graph.set_loss(n, root);
-  ir::set_rule_group(n, std::make_shared<ir::RuleGroup>(ir::RuleGroup{std::make_shared<RecomputeRule>(x.size()), 1}));
+  set_rule_group(n, std::make_shared<RuleGroup>(RuleGroup{std::make_shared<RecomputeRule>(x.size()), 1}));
   return wrap(n);
 }
 

@@ -15,19 +15,19 @@ namespace {
 /// made anew on another device.
 UOp stand_in(UOp all) {
   Shape shape;
-  ir::Ints axes;
+  Ints axes;
   for (size_t i = 1; i < all->rank(); ++i) {
     axes.push_back(static_cast<int64_t>(i) - 1);
     shape.push_back(all->shape[i]);
   }
-  const UOp number = launch_argument(ir::Scalar::of(all->dtype, 0), all->dtype, all->device);
-  return ir::contiguous(ir::expand(number, shape, axes));
+  const UOp number = launch_argument(Scalar::of(all->dtype, 0), all->dtype, all->device);
+  return contiguous(expand(number, shape, axes));
 }
 
 /// A rule for one element, applied to all.
-class BatchedRule final : public ir::UserRule {
+class BatchedRule final : public UserRule {
  public:
-  BatchedRule(std::shared_ptr<const ir::UserRule> rule, UOp node, const Dim& count)
+  BatchedRule(std::shared_ptr<const UserRule> rule, UOp node, const Dim& count)
       : rule_(std::move(rule)), node_(node), count_(count) {}
 
   std::vector<UOp> gradients(const Call& call) const override {
@@ -40,9 +40,7 @@ class BatchedRule final : public ir::UserRule {
       return pairs.back().element;
     };
     const auto elements_of = [&](const std::vector<UOp>& all) {
-      std::vector<UOp> out;
-      for (UOp n : all) out.push_back(element(n));
-      return out;
+      return mapped(all, [&](UOp n) { return element(n); });
     };
     const Call one{node_.get(), elements_of(call.gradients), elements_of(call.values), elements_of(call.arguments),
                    call.wanted};
@@ -51,9 +49,7 @@ class BatchedRule final : public ir::UserRule {
       const BatchObserver observer(elements);
       made = rule_->gradients(one);
     }
-    std::vector<UOp> some;
-    for (UOp g : made)
-      if (g) some.push_back(g);
+    std::vector<UOp> some = filtered(made, [&](UOp g) { return g; });
     const std::vector<UOp> all = batching::batched(some, pairs, count_);
     size_t next = 0;
     for (UOp& g : made)
@@ -69,15 +65,15 @@ class BatchedRule final : public ir::UserRule {
   static UOp leaf_like(UOp all) {
     const UOp one = stand_in(all);
     if (!all->state.requires_grad) return one;
-    ir::TensorGraph& graph = ir::TensorGraph::get();
-    const UOp leaf = graph.make({ir::Op::Leaf, one->dtype, one->shape, {one}});
+    TensorGraph& graph = TensorGraph::get();
+    const UOp leaf = graph.make({Op::Leaf, one->dtype, one->shape, {one}});
     leaf->state.requires_grad = leaf->state.leaf = true;
     leaf->state.leaf_id = graph.next_unique_id();
     return leaf;
   }
 
-  const std::shared_ptr<const ir::UserRule> rule_;
-  const ir::NodeRef node_;  ///< of one element
+  const std::shared_ptr<const UserRule> rule_;
+  const NodeRef node_;  ///< of one element
   const Dim count_;
 };
 
@@ -92,7 +88,7 @@ void BatchObserver::on_step(std::shared_ptr<HostStep>, std::span<const UOp>) {
   usage_error("makes the step of an optimizer inside the function, where parameters have no values; step after vmap()");
 }
 void BatchObserver::on_read(std::span<const UOp> asked) {
-  for (UOp n : ir::topological(asked))
+  for (UOp n : topological(asked))
     for (const Tensor& e : elements_)
       if (n == node_of(e))
         usage_error(
@@ -101,7 +97,7 @@ void BatchObserver::on_read(std::span<const UOp> asked) {
   if (outer_) outer_->on_read(asked);
 }
 
-std::shared_ptr<const ir::UserRule> batched_rule(std::shared_ptr<const ir::UserRule> rule, UOp node, const Dim& count) {
+std::shared_ptr<const UserRule> batched_rule(std::shared_ptr<const UserRule> rule, UOp node, const Dim& count) {
   return std::make_shared<BatchedRule>(std::move(rule), node, count);
 }
 
@@ -121,7 +117,7 @@ struct Argument {
 
 Argument argument_of(const Tensor& x, int64_t axis, Loc where) {
   const Tensor all = x.movedim(axis, 0, where);
-  const ir::GraphScope scope;
+  const GraphScope scope;
   Tensor element = wrap(stand_in(node_of(all)));
   if (x.needs_grad()) element.requires_grad();
   return {all, element};
@@ -161,8 +157,7 @@ std::vector<Tensor> vmap(const ListFunction& f, const std::vector<Tensor>& x, co
   const Call build("vmap", where);
   std::vector<BatchedInput> pairs;
   for (size_t i = 0; i < elements.size(); ++i) pairs.push_back({node_of(elements[i]), node_of(batches[i])});
-  std::vector<UOp> roots;
-  for (const Tensor& value : values) roots.push_back(node_of(value));
+  std::vector<UOp> roots = mapped(values, [&](const Tensor& value) { return node_of(value); });
   const std::vector<UOp> all = batching::batched(roots, pairs, *count);
   for (size_t i = 0; i < values.size(); ++i) values[i] = wrap(all[i]).movedim(0, options.out_dims, where);
   return values;

@@ -58,7 +58,7 @@ Outcome run(const std::string& text, uint64_t seed, int launches = 1) {
   const auto x = gpu.upload(values), part = gpu.upload(std::vector<float>(values.size(), -1)),
              out = gpu.upload(std::vector<float>(values.size(), -1)),
              done = gpu.upload(std::vector<unsigned>(kBlocks, 0));
-  const cuda::FunctionHandle k = gpu.load(cuda::compile_ptx(text, 90), "k");
+  const cuda::FunctionHandle k = gpu.load(ptx_of(text), "k");
   Outcome made{CudaResult::Success, {}};
   for (int i = 0; i < launches && made.result == CudaResult::Success; ++i)
     made.result = gpu.launch(k, kBlocks, kThreads, {x, part, out, done});

@@ -156,7 +156,7 @@ int line_of(const std::string& text, const std::string& mark) {
 CudaResult run(const Mutant& mutant, const std::string& text, uint64_t seed) {
   Gpu gpu({.seed = seed});
   const auto p = gpu.allocate(64 * 4), q = gpu.upload(std::vector<float>(64, 1.0f));
-  return gpu.launch(gpu.load(cuda::compile_ptx(text, 90), "k"), mutant.blocks, mutant.threads, {p, q, 3});
+  return gpu.launch(gpu.load(ptx_of(text), "k"), mutant.blocks, mutant.threads, {p, q, 3});
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST_CASE("a kernel of CUDA text runs on the simulated GPU", "[cuda-sim]") {
   const size_t n = 1000;
   const auto input = counting(n);
   const auto in = gpu.upload(input), out = gpu.allocate(n * 4), error = gpu.upload<uint32_t>({0});
-  const auto kernel = gpu.load(cuda::compile_ptx(kSquares, 90), "squares");
+  const auto kernel = gpu.load(ptx_of(kSquares), "squares");
   CHECK(gpu.launch(kernel, 4, 256, {error, out, in, n}) == CudaResult::Success);
   const auto result = gpu.download<float>(out, n);
   for (size_t i = 0; i < n; ++i) REQUIRE(result[i] == input[i] * input[i] + 1);
@@ -58,7 +58,7 @@ TEST_CASE("shuffles, shared memory and barriers make sums of blocks", "[cuda-sim
     const size_t n = 3000;
     const auto input = counting(n);
     const auto in = gpu.upload(input), out = gpu.allocate(12 * 4);
-    const auto kernel = gpu.load(cuda::compile_ptx(kBlockSums, 90), "block_sums");
+    const auto kernel = gpu.load(ptx_of(kBlockSums), "block_sums");
     CHECK(gpu.launch(kernel, 12, 256, {out, in, n}) == CudaResult::Success);
     const auto result = gpu.download<float>(out, 12);
     for (size_t b = 0; b < 12; ++b) {
@@ -73,7 +73,7 @@ TEST_CASE("shuffles, shared memory and barriers make sums of blocks", "[cuda-sim
 TEST_CASE("text that does not compile is an error with the line", "[cuda-sim]") {
   if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
   try {
-    cuda::compile_ptx("extern \"C\" __global__ void k() {\n  undeclared = 1;\n}\n", 90);
+    ptx_of("extern \"C\" __global__ void k() {\n  undeclared = 1;\n}\n");
     FAIL("it compiled");
   } catch (const sinter::CompileError& error) {
     CHECK_THAT(error.what(), Catch::Matchers::Contains("kernels.cu:2:3") && Catch::Matchers::Contains("undeclared"));

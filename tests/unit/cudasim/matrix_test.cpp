@@ -136,7 +136,7 @@ TEST_CASE("mma.sync multiplies fragments as its step does, to the bit", "[cuda-s
                                     Form{"m16n8k8.row.col.f32.tf32.tf32.f32", MmaOperand::TF32}}) {
     CAPTURE(words);
     Gpu gpu;
-    const auto kernel = gpu.load(cuda::compile_ptx(product_kernel(words, "float", 'f'), 90), "k");
+    const auto kernel = gpu.load(ptx_of(product_kernel(words, "float", 'f')), "k");
     for (uint64_t seed = 0; seed < 8; ++seed) {
       auto a = random_words(128, 3 * seed), b = random_words(64, 3 * seed + 1), c = random_words(128, 3 * seed + 2);
       if (seed % 2)  // exponents near 1, so that sums cancel; any bits otherwise
@@ -159,8 +159,8 @@ TEST_CASE("mma.sync of bytes is exact modulo 2^32", "[cuda-sim][mma]") {
   Gpu gpu;
   const auto a = random_words(128, 1), b = random_words(64, 2), c = random_words(128, 3);
   const auto left_by = [&](const std::string& operands) {
-    const auto kernel = gpu.load(
-        cuda::compile_ptx(product_kernel("m16n8k32.row.col.s32." + operands + ".s32", "unsigned", 'r'), 90), "k");
+    const auto kernel =
+        gpu.load(ptx_of(product_kernel("m16n8k32.row.col.s32." + operands + ".s32", "unsigned", 'r')), "k");
     const auto d = gpu.allocate(128 * 4);
     REQUIRE(gpu.launch(kernel, 1, 32, {d, gpu.upload(a), gpu.upload(b), gpu.upload(c)}) == CudaResult::Success);
     return gpu.download<uint32_t>(d, 128);
@@ -194,7 +194,7 @@ TEST_CASE("ldmatrix loads fragments, also transposed, and counts its bank passes
     uint64_t wavefronts[2], ideal[2];
     for (const uint64_t times : {1, 2}) {
       Gpu gpu;
-      const auto kernel = gpu.load(cuda::compile_ptx(loaded_kernel(pitch), 90), "k");
+      const auto kernel = gpu.load(ptx_of(loaded_kernel(pitch)), "k");
       const auto d = gpu.allocate(128 * 4);
       REQUIRE(gpu.launch(kernel, 1, 32, {d, gpu.upload(a), gpu.upload(b), times}) == CudaResult::Success);
       const auto result = gpu.download<uint32_t>(d, 128);
@@ -221,7 +221,7 @@ TEST_CASE("instructions of a whole warp need all of its lanes, and rows of matri
   if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
   const auto outcome = [](const Edit& edit, unsigned threads) {
     Gpu gpu;
-    const auto kernel = gpu.load(cuda::compile_ptx(edited(loaded_kernel(32), edit), 90), "k");
+    const auto kernel = gpu.load(ptx_of(edited(loaded_kernel(32), edit)), "k");
     const CudaResult result = gpu.launch(
         kernel, 1, threads, {gpu.allocate(512), gpu.upload(random_words(128, 1)), gpu.upload(random_words(64, 2)), 1});
     return std::pair(result, sim::last_fault());
@@ -244,7 +244,7 @@ TEST_CASE("asynchronous copies land when they are waited for", "[cuda-sim]") {
   const auto run = [&](const std::string& text, uint64_t seed) {
     Gpu gpu({.seed = seed});
     const auto p = gpu.allocate(q.size() * 4);
-    const CudaResult result = gpu.launch(gpu.load(cuda::compile_ptx(text, 90), "k"), 1, 64, {p, gpu.upload(q), tiles});
+    const CudaResult result = gpu.launch(gpu.load(ptx_of(text), "k"), 1, 64, {p, gpu.upload(q), tiles});
     if (result != CudaResult::Success) return sim::last_fault();
     const auto got = gpu.download<float>(p, q.size());
     for (size_t i = 0; i < q.size(); ++i) REQUIRE(got[i] == q[i / 256 * 256 + 255 - i % 256]);
@@ -290,7 +290,7 @@ extern "C" __global__ void k(unsigned* p, const unsigned* q, unsigned bytes) {
     const auto p = gpu.allocate(16), q = gpu.allocate(bytes ? bytes : 4);
     const std::vector<uint32_t> values = {1, 2, 3, 4};
     if (bytes) CHECK(gpu.driver().memcpy_htod_async(q, values.data(), bytes, gpu.stream()) == CudaResult::Success);
-    REQUIRE(gpu.launch(gpu.load(cuda::compile_ptx(text, 90), "k"), 1, 1, {p, q, bytes}) == CudaResult::Success);
+    REQUIRE(gpu.launch(gpu.load(ptx_of(text), "k"), 1, 1, {p, q, bytes}) == CudaResult::Success);
     const auto got = gpu.download<uint32_t>(p, 4);
     for (size_t i = 0; i < 4; ++i) CHECK(got[i] == (i * 4 < bytes ? values[i] : 0));
   }

@@ -5,6 +5,12 @@
 
 namespace cuda_sim_test {
 
+std::string ptx_of(const std::string& text) {
+  sinter::runtime::CompileResult result = cuda::compile_ptx(text, 90);
+  if (!result.ok) throw sinter::CompileError("kernels.cu:\n" + result.log);
+  return std::move(result.object);
+}
+
 Gpu::Gpu(sim::Settings settings) {
   sinter::debug::clear_plans();
   cuda::forget_devices();  // tests before this one used the device: it is as in a new process now

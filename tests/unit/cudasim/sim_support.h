@@ -17,6 +17,9 @@ namespace cuda = sinter::runtime::cuda;
 namespace sim = sinter::runtime::cuda::sim;
 using cuda::CudaResult;
 
+/// PTX of a CUDA text for compute capability 9.0. Throws CompileError with the log if it does not compile.
+std::string ptx_of(const std::string& text);
+
 /// The context of device 0 for as long as it lives, with settings and reports as a new process has them.
 class Gpu {
  public:

@@ -45,7 +45,7 @@ std::vector<Needs> needs_of(const std::vector<Statement>& list) {
       for (size_t k = 0; k < m && own.complete[m]; ++k)
         if (all[m].read[k]) own.read[k] = false;
     for (const Dependence& d : list[i].deps)
-      if (list[static_cast<size_t>(d.on)].is_reduce()) own.read[static_cast<size_t>(d.on)] = true;
+      if (list[d.on].is_reduce()) own.read[d.on] = true;
   }
   return all;
 }

@@ -28,8 +28,7 @@ int64_t bank_passes(std::span<const int64_t> first, int64_t width, int64_t bytes
     std::array<int, kWarp> requests{};  // distinct words of each bank
     int most = 0;
     const auto end = std::unique(words.begin(), last);
-    for (auto word = words.begin(); word != end; ++word)
-      most = std::max(most, ++requests[static_cast<size_t>(*word % together)]);
+    for (auto word = words.begin(); word != end; ++word) most = std::max(most, ++requests[*word % together]);
     passes += most;
   }
   return passes;
@@ -56,7 +55,7 @@ int64_t bank_passes(const TileCopy& layout, DType dtype, std::span<const ThreadW
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < last.lanes; c += width) {
       std::array<int64_t, kWarp> at{};
-      for (int t = 0; t < kWarp; ++t) at[static_cast<size_t>(t)] = place(t, r, c);
+      for (int t = 0; t < kWarp; ++t) at[t] = place(t, r, c);
       passes += bank_passes(at, width, size);
     }
   return passes;

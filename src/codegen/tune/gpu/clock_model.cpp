@@ -28,9 +28,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int64_t kSector = 32, kLine = 128, kWidestAccess = 16;  ///< bytes
 constexpr int kMaxRegisters = 255;                                ///< of a thread
 
@@ -253,7 +250,7 @@ class ClockModel {
   }
   const Tile* tile_of(UOp access) const {
     const int64_t slot = slot_of(access) - kernel_.params;
-    return slot < 0 ? nullptr : &statements_.tiles[static_cast<size_t>(slot)];
+    return slot < 0 ? nullptr : &statements_.tiles[slot];
   }
   std::optional<int64_t> stride_of(UOp access, UOp range) {
     if (const Tile* tile = tile_of(access)) {
@@ -343,7 +340,7 @@ class ClockModel {
         return loop == loops.rend() ? 0 : loop->offset(i);
       });
       if (!element) return {active / kTagsPerPass, static_cast<double>(active)};
-      at[static_cast<size_t>(i)] = *element;
+      at[i] = *element;
     }
     std::set<int64_t> sectors, lines;
     for (int64_t a : at)

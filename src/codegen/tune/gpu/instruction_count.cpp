@@ -10,9 +10,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 double instructions_of(Op op, DType dtype) {
   const bool index = dtype == DType::Index;
   switch (op) {

@@ -10,14 +10,10 @@
 #include "codegen/loopschedule/mma_tile.h"
 #include "codegen/tune/gpu/candidates.h"
 #include "codegen/tune/gpu/staging.h"
-#include "ir/ceil_div.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {
 namespace {
-
-using ir::Op;
-using ir::UOp;
 
 constexpr int kPairWarps[] = {8, 4, 2, 1};  ///< of a block; each has one tile of rows
 constexpr int kRingSlots[] = {2, 3};        ///< of both rings
@@ -43,12 +39,7 @@ struct ProductChain {
 
 bool is_mma(UOp n) { return n->op == Op::Reduce && n->reduction().tree.mma; }
 
-std::vector<UOp> products_below(UOp value) {
-  std::vector<UOp> found;
-  for (UOp n : ir::topological(value))
-    if (is_mma(n)) found.push_back(n);
-  return found;
-}
+std::vector<UOp> products_below(UOp value) { return ir::filtered(ir::topological(value), is_mma); }
 
 int step_of(UOp factor) { return mma_depth(factor->dtype).size(); }
 

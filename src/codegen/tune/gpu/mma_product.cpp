@@ -15,9 +15,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int kMinThreads = 64, kMaxThreads = 256;
 constexpr int kMaxTiles = 32;                ///< of a warp: their results fill half of its registers
 constexpr int kSlots[] = {3, 4};             ///< of rings

@@ -17,9 +17,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int kMinTileThreads = 48, kMaxTileThreads = 256;
 
 /// Copies and threads along one side.
@@ -132,8 +129,7 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
   LoopOrder carry_blocks(const Shape& shape) const {
     LoopOrder order;
     for (size_t i = 0; i < product_.blocks; ++i) order.loops.push_back({range_id(product_.reduced_ranges[i]), 0});
-    std::vector<int> results;
-    for (const RangeShare& s : shape.shares) results.push_back(range_id(s.range));
+    std::vector<int> results = ir::mapped(shape.shares, [&](const RangeShare& s) { return range_id(s.range); });
     std::ranges::sort(results);
     for (int r : results) order.loops.push_back({r, 0});
     return order;

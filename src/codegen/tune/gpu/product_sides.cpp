@@ -9,8 +9,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::UOp;
-
 constexpr double kBusiest = 8;             ///< a product does at least this many times the work of any other reduction
 constexpr int64_t kSmallTile = 1024;       ///< results
 constexpr int64_t kMaxBlocksPerUnit = 16;  ///< blocks of small tiles for each multiprocessor, at most

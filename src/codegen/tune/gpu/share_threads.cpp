@@ -13,9 +13,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int kMaxBlockThreads = 1024;
 constexpr int64_t kMaxStagedDepth = 128;            ///< reduced values of a staged factor
 constexpr int64_t kSmallKernel = kMaxBlockThreads;  ///< values of all ranges together
@@ -225,9 +222,8 @@ class ShareGenerator {
   }
   /// Ranges of a statement that threads can share, the contiguous one first.
   std::vector<UOp> inner_of(const StatementAnalysis& w) {
-    std::vector<UOp> ranges;
-    for (UOp r : w.result_ranges)
-      if (!is_outer(r) && !space_.is_fixed(r) && !summed_in_order(w, r)) ranges.push_back(r);
+    std::vector<UOp> ranges = ir::filtered(
+        w.result_ranges, [&](UOp r) { return !is_outer(r) && !space_.is_fixed(r) && !summed_in_order(w, r); });
     if (w.chains() > 1 && !space_.is_fixed(w.reduced_ranges.back()) && !is_outer(w.reduced_ranges.back()))
       ranges.push_back(w.reduced_ranges.back());
     auto rank = [&](UOp r) { return std::tuple(space_.contiguous_accesses(r) == 0, -analysis_.size(r), range_id(r)); };

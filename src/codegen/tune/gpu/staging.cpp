@@ -11,9 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Op;
-using ir::UOp;
-
 constexpr int64_t kMaxStagingRegisters = 16;  ///< registers of a thread that stage an operand, at most
 constexpr int64_t kMaxFillCopies = 8;         ///< unrolled copies of a loop that fills
 constexpr int64_t kMaxWindowCopies = 16;      ///< of all loops together that fill a tile of windows

@@ -9,8 +9,6 @@
 
 namespace sinter::codegen {
 
-using ir::UOp;
-
 /// Recursion depth: that of the index.
 std::optional<int64_t> index_at(UOp index, const std::function<int64_t(UOp)>& value_of_range) {
   if (index->op == ir::Op::Range) return value_of_range(index);
@@ -34,7 +32,7 @@ std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& 
       const LoopAxis& blocks = a.window ? schedule.of(a.window->along) : a;
       int64_t block = max_trip_count(blocks.range);
       if (level >= 0)
-        block = std::min(block, blocks.steps[static_cast<size_t>(level)]);
+        block = std::min(block, blocks.steps[level]);
       else if (blocks.outer())
         block = std::min(block, blocks.block);
       return a.window ? a.window->extent(block) : block;
@@ -47,7 +45,7 @@ std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& 
       continue;
     }
     if (l.number + 1 < a.levels() && !l.fills) {
-      t.iterations = static_cast<double>(ceil_div(t.extent, a.steps[static_cast<size_t>(l.number)]));
+      t.iterations = static_cast<double>(ceil_div(t.extent, a.steps[l.number]));
     } else {
       // What ends inside a tile of a tensor core has the code of whole tiles.
       const int64_t inside = l.warp.threads > 1 ? int64_t{1} * l.lanes * l.warp.copies : 1;

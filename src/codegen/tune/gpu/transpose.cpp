@@ -7,9 +7,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 void propose_transposes(TuneSpace& space, std::vector<Candidate>& out) {
   KernelAnalysis& analysis = space.analysis;
   UOp row;  // along which stores are contiguous

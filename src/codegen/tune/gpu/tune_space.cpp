@@ -8,9 +8,6 @@
 
 namespace sinter::codegen {
 
-using ir::Op;
-using ir::UOp;
-
 TuneSpace::TuneSpace(const Kernel& given, const runtime::Target& machine, std::vector<Materialize> values)
     : kernel(given),
       target(machine),
@@ -30,9 +27,7 @@ int TuneSpace::contiguous_accesses(UOp range) {
 }
 
 std::vector<UOp> TuneSpace::outer_ranges() {
-  std::vector<UOp> outer;
-  for (UOp r : analysis.ranges())
-    if (is_outer(r) && !is_fixed(r)) outer.push_back(r);
+  std::vector<UOp> outer = ir::filtered(analysis.ranges(), [&](UOp r) { return is_outer(r) && !is_fixed(r); });
   std::ranges::sort(outer, [&](UOp a, UOp b) {
     return std::pair(-contiguous_accesses(a), -range_id(a)) < std::pair(-contiguous_accesses(b), -range_id(b));
   });

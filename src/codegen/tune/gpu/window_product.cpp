@@ -11,8 +11,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::UOp;
-
 constexpr int64_t kMaxTaps = 8;  ///< of a window's side
 constexpr int kMinWindowThreads = 48, kMaxWindowThreads = 512;
 

@@ -11,7 +11,6 @@
 #include "codegen/nest/loop_tree.h"
 #include "codegen/nest/tile.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
-#include "codegen/tune/heuristic/register_tile.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {

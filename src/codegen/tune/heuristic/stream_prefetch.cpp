@@ -121,9 +121,8 @@ std::vector<Opt> prefetch_contiguous(TuningState& state, const LoadLists& loads)
     if (const std::optional<Prefetch> o = streams.stream_prefetch_of(load)) opts.emplace_back(*o);
   };
   for (UOp load : loads.summed) add(load);
-  std::vector<UOp> far;
-  for (UOp load : loads.stored)
-    if (state.analysis.bytes_read(load) >= static_cast<double>(state.target.l3)) far.push_back(load);
+  std::vector<UOp> far = ir::filtered(
+      loads.stored, [&](UOp load) { return state.analysis.bytes_read(load) >= static_cast<double>(state.target.l3); });
   if (far.size() == 1) add(far[0]);
   return opts;
 }

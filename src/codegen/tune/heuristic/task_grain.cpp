@@ -60,7 +60,7 @@ class TaskGrid {
  public:
   explicit TaskGrid(const TuningState& state) : outer(state.kernel.outer.size()) {
     for (UOp r : state.analysis.ranges())
-      if (is_outer(r)) outer[static_cast<size_t>(range_id(r))] = r;
+      if (is_outer(r)) outer[range_id(r)] = r;
     std::erase(outer, UOp());
     for (UOp r : outer) {
       block.push_back(state.width_of(r));

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "codegen/emit/register_transpose.h"
 #include "ir/ceil_div.h"
 
 namespace sinter::codegen {

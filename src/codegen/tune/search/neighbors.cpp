@@ -140,7 +140,7 @@ void unrolls(ChangeContext& s) {
     const int now = count_of<Unroll>(o, range_id(r));
     const auto at = std::ranges::lower_bound(kUnrolls, now) - kUnrolls.begin() + by;
     if (at < 0 || at >= static_cast<long>(kUnrolls.size())) return false;
-    const int count = kUnrolls[static_cast<size_t>(at)];
+    const int count = kUnrolls[at];
     if (count > s.analysis.size(r)) return false;
     set_count<Unroll>(o, range_id(r), count);
     settle(o, range_id(r));

@@ -1,0 +1,13 @@
+/// \file
+/// A macro that lists: SINTER_FOR_EACH(macro, a, b, c) is macro(a) macro(b) macro(c), for up to 80 names.
+#pragma once
+
+#define SINTER_PARENS ()
+#define SINTER_EXPAND(...) SINTER_EXPAND4(SINTER_EXPAND4(SINTER_EXPAND4(SINTER_EXPAND4(__VA_ARGS__))))
+#define SINTER_EXPAND4(...) SINTER_EXPAND3(SINTER_EXPAND3(SINTER_EXPAND3(SINTER_EXPAND3(__VA_ARGS__))))
+#define SINTER_EXPAND3(...) SINTER_EXPAND2(SINTER_EXPAND2(SINTER_EXPAND2(SINTER_EXPAND2(__VA_ARGS__))))
+#define SINTER_EXPAND2(...) __VA_ARGS__
+#define SINTER_FOR_EACH(macro, ...) __VA_OPT__(SINTER_EXPAND(SINTER_FOR_EACH_STEP(macro, __VA_ARGS__)))
+#define SINTER_FOR_EACH_STEP(macro, first, ...) \
+  macro(first) __VA_OPT__(SINTER_FOR_EACH_AGAIN SINTER_PARENS(macro, __VA_ARGS__))
+#define SINTER_FOR_EACH_AGAIN() SINTER_FOR_EACH_STEP
