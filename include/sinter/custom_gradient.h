@@ -34,11 +34,6 @@ std::vector<Tensor> custom_gradient(const ListFunction& forward, BackwardFunctio
 /// f of a list, computed again for the gradient: see sinter::checkpoint().
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& x, Loc where = Loc::current());
 
-/// A result as a list.
-inline std::vector<Tensor> as_list(Tensor value) { return {std::move(value)}; }
-/// The same.
-inline std::vector<Tensor> as_list(std::vector<Tensor> values) { return values; }
-
 }  // namespace transforms
 
 /// The function `forward` with the gradient that `backward` defines: a function of the same tensors. `forward` runs

@@ -3,9 +3,12 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,9 +17,11 @@
 namespace sinter::inline v0 {
 
 /// @defgroup transforms Transforms
-/// They take pure functions of tensors, `Tensor f(const Tensor& x, ...)`, and give functions of the same arguments.
-/// They compose: vmap(grad(f)), jacobian(grad(f)), and all of them inside jit(). The names are those of torch.func. An
-/// argument is given by its number from 0, several as a list: grad(f, {0, 1}) gives a std::vector of two gradients.
+/// They take pure functions of tensors, `Tensor f(const Tensor& x, ...)`, and give functions of the same arguments. The
+/// names and meanings are those of torch.func. They compose: vmap(grad(f)), jacobian(grad(f)), and all of them inside
+/// jit(). An argument is named by its number from 0, several by a list: grad(f, {0, 1}) gives a std::vector of two
+/// gradients. What f uses beside that argument is constant, even a tensor that is the argument too. no_grad does not
+/// reach into f; results have the history that the argument itself has.
 /// @snippet transforms.cpp transforms
 /// @{
 
@@ -46,25 +51,29 @@ namespace transforms {
 
 /// A function of a list of tensors to a list.
 using ListFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
-/// Which arguments.
-using Argnums = std::vector<size_t>;
+/// The numbers of the arguments of x to differentiate by, from 0. UsageError for none, for one that does not exist or
+/// is no float, and for one that is named twice.
+using Argnums = std::vector<int64_t>;
 
-/// f(x) and its gradients with respect to those of x, of a function whose value is a scalar. Where they require grad,
-/// all can be differentiated further. UsageError for a value that is no scalar or no float.
+/// The gradients of f at x by each of the arguments. 0 if f does not depend on one. UsageError unless f(x) is a scalar
+/// and a float.
+std::vector<Tensor> grad(const TensorFunction& f, const std::vector<Tensor>& x, const Argnums& argnums = {0},
+                         Loc where = Loc::current());
+/// f(x) and grad().
 ValueAndEach value_and_grad(const TensorFunction& f, const std::vector<Tensor>& x, const Argnums& argnums = {0},
                             Loc where = Loc::current());
-/// f(x), and the gradients of the sum of seed * f(x) with respect to those of x. `seed` has the shape and type of f(x).
+/// f(x), and the gradients of the sum of seed * f(x) by each of the arguments. `seed` has the shape and type of f(x).
 ValueAndEach vjp(const TensorFunction& f, const std::vector<Tensor>& x, const Tensor& seed,
                  const Argnums& argnums = {0}, Loc where = Loc::current());
-/// f(x), and its derivative as those of x move along the tangents, which have their shapes and types. Two gradients: of
-/// vjp() with respect to its seed.
+/// f(x), and its derivative as the arguments move along the tangents, which have their shapes and types. Two gradients:
+/// of vjp() with respect to its seed.
 ValueAnd jvp(const TensorFunction& f, const std::vector<Tensor>& x, const std::vector<Tensor>& tangents,
              const Argnums& argnums = {0}, Loc where = Loc::current());
-/// The derivatives of all elements of f(x) with respect to all of those of x: the value's shape, then the argument's.
-/// One program for all elements of the value.
+/// For each of the arguments, the derivatives of all elements of f(x) by all elements of the argument: the value's
+/// shape, then the argument's. One program for all elements of the value. UsageError for a symbolic size.
 std::vector<Tensor> jacrev(const TensorFunction& f, const std::vector<Tensor>& x, const Argnums& argnums = {0},
                            Loc where = Loc::current());
-/// The same, one program for all elements of each argument.
+/// What jacrev() gives, by one program for all elements of an argument.
 std::vector<Tensor> jacfwd(const TensorFunction& f, const std::vector<Tensor>& x, const Argnums& argnums = {0},
                            Loc where = Loc::current());
 /// f of each element of a batch, in one program: what f gives for the elements, stacked. f is called once, with tensors
@@ -83,59 +92,87 @@ auto of_list(F f) {
     return [&]<size_t... I>(std::index_sequence<I...>) { return f(x[I]...); }(std::make_index_sequence<Count>());
   };
 }
-/// What f gives for one argument, or the list of what it gives for several.
-inline Tensor one_or_all(std::vector<Tensor> made, size_t) { return std::move(made[0]); }
-/// The same.
-inline std::vector<Tensor> one_or_all(std::vector<Tensor> made, const Argnums&) { return made; }
-/// The same beside the value.
-inline ValueAnd one_or_all(ValueAndEach made, size_t) { return {std::move(made.value), std::move(made.others[0])}; }
-/// The same.
-inline ValueAndEach one_or_all(ValueAndEach made, const Argnums&) { return made; }
-/// A number or a list of them as a list.
-inline Argnums as_argnums(size_t argnum) { return {argnum}; }
-/// The same.
+
+/// The results of a function as a list: a tensor, a std::vector, a pair or tuple of tensors, or a value with gradients.
+template <class Results>
+std::vector<Tensor> as_list(Results results) {
+  if constexpr (std::same_as<Results, Tensor>) {
+    return {std::move(results)};
+  } else if constexpr (std::same_as<Results, std::vector<Tensor>>) {
+    return results;
+  } else if constexpr (std::same_as<Results, ValueAnd>) {
+    return {std::move(results.value), std::move(results.other)};
+  } else if constexpr (std::same_as<Results, ValueAndEach>) {
+    results.others.insert(results.others.begin(), std::move(results.value));
+    return std::move(results.others);
+  } else {
+    return std::apply([](auto&... each) { return std::vector<Tensor>{std::move(each)...}; }, results);
+  }
+}
+/// The inverse of as_list().
+template <class Results>
+Results from_list(std::vector<Tensor> list) {
+  if constexpr (std::same_as<Results, Tensor>) {
+    return std::move(list[0]);
+  } else if constexpr (std::same_as<Results, std::vector<Tensor>>) {
+    return list;
+  } else if constexpr (std::same_as<Results, ValueAndEach>) {
+    return {list[0], {list.begin() + 1, list.end()}};
+  } else if constexpr (std::same_as<Results, ValueAnd>) {
+    return {std::move(list[0]), std::move(list[1])};
+  } else {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return Results(std::move(list[I])...);
+    }(std::make_index_sequence<std::tuple_size_v<Results>>());
+  }
+}
+
+/// How an argument is named, or several.
+template <class Which>
+concept Argnum = std::integral<Which> || std::same_as<Which, Argnums>;
+inline Argnums as_argnums(std::integral auto argnum) { return {static_cast<int64_t>(argnum)}; }
 inline Argnums as_argnums(Argnums argnums) { return argnums; }
 /// The numbers 0 to count - 1.
 inline Argnums first_argnums(size_t count) {
   Argnums all(count);
-  std::iota(all.begin(), all.end(), size_t{0});
+  std::iota(all.begin(), all.end(), 0);
   return all;
 }
-/// The gradients of value_and_grad().
-inline std::vector<Tensor> gradients(const TensorFunction& f, const std::vector<Tensor>& x, const Argnums& argnums,
-                                     Loc where) {
-  return value_and_grad(f, x, argnums, where).others;
+/// What a transform made for one argument, or the list for several.
+inline Tensor one_or_all(std::vector<Tensor> made, std::integral auto) { return std::move(made[0]); }
+inline std::vector<Tensor> one_or_all(std::vector<Tensor> made, const Argnums&) { return made; }
+inline ValueAnd one_or_all(ValueAndEach made, std::integral auto) {
+  return {std::move(made.value), std::move(made.others[0])};
 }
-/// transform(f of a list, x, argnums) as a function of tensors.
-template <class F, class Which, class Transform>
-auto by_arguments(F f, Which which, Transform transform) {
-  return [f = std::move(f), which = std::move(which), transform](const std::same_as<Tensor> auto&... x) {
-    return one_or_all(transform(of_list<sizeof...(x)>(f), std::vector<Tensor>{x...}, as_argnums(which), Loc::current()),
-                      which);
+inline ValueAndEach one_or_all(ValueAndEach made, const Argnums&) { return made; }
+
+/// transform(f of a list, x, argnums, where) as a function of tensors.
+template <class F, Argnum Which, class Transform>
+auto by_arguments(F f, Which which, Transform transform, Loc where) {
+  return [f = std::move(f), which = std::move(which), transform, where](const std::same_as<Tensor> auto&... x) {
+    return one_or_all(transform(of_list<sizeof...(x)>(f), std::vector<Tensor>{x...}, as_argnums(which), where), which);
   };
 }
 
 }  // namespace transforms
 
-/// The gradient of a scalar f with respect to one argument: grad(f)(x).
-template <class F>
-auto grad(F f, size_t argnum = 0) {
-  return transforms::by_arguments(std::move(f), argnum, transforms::gradients);
+/// The gradient of a scalar f by an argument: grad(f, 1)(x, y). By several, a std::vector: grad(f, {0, 1})(x, y).
+template <class F, transforms::Argnum Which = transforms::Argnums>
+auto grad(F f, Which which, Loc where = Loc::current()) {
+  return transforms::by_arguments(std::move(f), std::move(which), transforms::grad, where);
 }
-/// With respect to several: a std::vector of gradients.
 template <class F>
-auto grad(F f, transforms::Argnums argnums) {
-  return transforms::by_arguments(std::move(f), std::move(argnums), transforms::gradients);
+auto grad(F f, Loc where = Loc::current()) {  ///< by argument 0
+  return grad(std::move(f), 0, where);
 }
-/// The value and the gradient: `auto [value, gradient] = value_and_grad(f)(x);`.
-template <class F>
-auto value_and_grad(F f, size_t argnum = 0) {
-  return transforms::by_arguments(std::move(f), argnum, transforms::value_and_grad);
+/// The value and the gradient, or the gradients: `auto [value, gradient] = value_and_grad(f)(x);`.
+template <class F, transforms::Argnum Which = transforms::Argnums>
+auto value_and_grad(F f, Which which, Loc where = Loc::current()) {
+  return transforms::by_arguments(std::move(f), std::move(which), transforms::value_and_grad, where);
 }
-/// With respect to several: the value, and a std::vector of gradients.
 template <class F>
-auto value_and_grad(F f, transforms::Argnums argnums) {
-  return transforms::by_arguments(std::move(f), std::move(argnums), transforms::value_and_grad);
+auto value_and_grad(F f, Loc where = Loc::current()) {  ///< by argument 0
+  return value_and_grad(std::move(f), 0, where);
 }
 /// f(x), and seed times its Jacobian.
 template <class F>
@@ -161,53 +198,61 @@ ValueAnd jvp(F f, const Tensor (&x)[Count], const Tensor (&tangents)[Count], Loc
   return transforms::jvp(transforms::of_list<Count>(std::move(f)), {x, x + Count}, {tangents, tangents + Count},
                          transforms::first_argnums(Count), where);
 }
-/// All derivatives of f with respect to an argument: the value's shape, then the argument's. From the value back, which
-/// is quick where it has fewer elements than the argument.
-template <class F>
-auto jacrev(F f, size_t argnum = 0) {
-  return transforms::by_arguments(std::move(f), argnum, transforms::jacrev);
+/// All derivatives of f by an argument: the value's shape, then the argument's. By several, a std::vector. From the
+/// value back, which is quick where it has fewer elements than the argument.
+template <class F, transforms::Argnum Which = transforms::Argnums>
+auto jacrev(F f, Which which, Loc where = Loc::current()) {
+  return transforms::by_arguments(std::move(f), std::move(which), transforms::jacrev, where);
 }
-/// With respect to several: a std::vector of Jacobians.
 template <class F>
-auto jacrev(F f, transforms::Argnums argnums) {
-  return transforms::by_arguments(std::move(f), std::move(argnums), transforms::jacrev);
+auto jacrev(F f, Loc where = Loc::current()) {  ///< by argument 0
+  return jacrev(std::move(f), 0, where);
 }
-/// The same from the argument forward, which is quick where it has fewer elements than the value.
-template <class F>
-auto jacfwd(F f, size_t argnum = 0) {
-  return transforms::by_arguments(std::move(f), argnum, transforms::jacfwd);
+/// The derivatives of jacrev(), from the argument forward, which is quick where it has fewer elements than the value.
+template <class F, transforms::Argnum Which = transforms::Argnums>
+auto jacfwd(F f, Which which, Loc where = Loc::current()) {
+  return transforms::by_arguments(std::move(f), std::move(which), transforms::jacfwd, where);
 }
-/// With respect to several: a std::vector of Jacobians.
 template <class F>
-auto jacfwd(F f, transforms::Argnums argnums) {
-  return transforms::by_arguments(std::move(f), std::move(argnums), transforms::jacfwd);
+auto jacfwd(F f, Loc where = Loc::current()) {  ///< by argument 0
+  return jacfwd(std::move(f), 0, where);
 }
 /// jacrev(), by the name of torch.autograd.functional.
-template <class F>
-auto jacobian(F f, size_t argnum = 0) {
-  return jacrev(std::move(f), argnum);
+template <class F, transforms::Argnum Which = transforms::Argnums>
+auto jacobian(F f, Which which, Loc where = Loc::current()) {
+  return jacrev(std::move(f), std::move(which), where);
 }
-/// jacrev(f)(x).
+template <class F>
+auto jacobian(F f, Loc where = Loc::current()) {  ///< by argument 0
+  return jacrev(std::move(f), 0, where);
+}
 template <class F, std::same_as<Tensor> X>
-Tensor jacobian(F f, const X& x) {
-  return jacrev(std::move(f))(x);
+Tensor jacobian(F f, const X& x, Loc where = Loc::current()) {  ///< jacrev(f)(x)
+  return jacrev(std::move(f), where)(x);
 }
-/// All second derivatives of a scalar f with respect to one argument: its shape twice.
+/// All second derivatives of a scalar f by one argument: its shape twice.
 template <class F>
-auto hessian(F f, size_t argnum = 0) {
-  return jacrev(grad(std::move(f), argnum), argnum);
+auto hessian(F f, std::integral auto which, Loc where = Loc::current()) {
+  return jacrev(grad(std::move(f), which, where), which, where);
 }
-/// hessian(f)(x).
+template <class F>
+auto hessian(F f, Loc where = Loc::current()) {  ///< by argument 0
+  return hessian(std::move(f), 0, where);
+}
 template <class F, std::same_as<Tensor> X>
-Tensor hessian(F f, const X& x) {
-  return hessian(std::move(f))(x);
+Tensor hessian(F f, const X& x, Loc where = Loc::current()) {  ///< hessian(f)(x)
+  return hessian(std::move(f), where)(x);
 }
-/// f for each element along an axis: vmap(f)(x) is stack({f(x[0]), f(x[1]), ...}). Of a function that gives a
-/// std::vector of tensors, it gives one.
+/// f for each element along an axis: vmap(f)(x) is stack({f(x[0]), f(x[1]), ...}). f may give several tensors, as a
+/// std::vector, a pair or a tuple, or a value and its gradients; vmap gives the same.
 template <class F>
-auto vmap(F f, VmapOptions options = {}) {
-  return [f, options](const std::same_as<Tensor> auto&... x) {
-    return transforms::vmap(transforms::of_list<sizeof...(x)>(f), {x...}, options);
+auto vmap(F f, VmapOptions options = {}, Loc where = Loc::current()) {
+  return [f = std::move(f), options = std::move(options), where](const std::same_as<Tensor> auto&... x) {
+    const auto made = [f = transforms::of_list<sizeof...(x)>(f)](const std::vector<Tensor>& each) {
+      return transforms::as_list(f(each));
+    };
+    return transforms::from_list<std::decay_t<std::invoke_result_t<const F&, decltype(x)...>>>(
+        transforms::vmap(transforms::ListFunction(made), {x...}, options, where));
   };
 }
 /// @}

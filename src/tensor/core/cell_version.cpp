@@ -46,6 +46,19 @@ UOp next_version(const Cell& cell, UOp value, const std::optional<Region>& box) 
   return n;
 }
 
+UOp new_leaf(UOp n) {
+  TensorGraph& graph = TensorGraph::get();
+  const uint64_t id = graph.next_unique_id();
+  const UOp leaf = graph.make({Op::Leaf, n->dtype, n->shape, {n}});
+  leaf->state.requires_grad = leaf->state.leaf = true;
+  leaf->state.leaf_id = id;
+  if (Storage* storage = n->storage()) {
+    graph.attach_storage(leaf, storage);
+    graph.on_stored(leaf);
+  }
+  return leaf;
+}
+
 void install(const std::shared_ptr<Cell>& cell, UOp version) {
   cell->node = NodeRef(version);
   kHooks.on_value(cell);

@@ -15,6 +15,9 @@ namespace sinter::tensor {
 /// a GraphScope.
 ir::UOp next_version(const Cell& cell, ir::UOp value, const std::optional<ir::Region>& box = {});
 
+/// A leaf of its own with the value of n, on its device and in its memory. Inside a GraphScope.
+ir::UOp new_leaf(ir::UOp n);
+
 /// Installs the version and records that the calling thread has to compute it.
 void install(const std::shared_ptr<Cell>& cell, ir::UOp version);
 

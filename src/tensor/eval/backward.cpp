@@ -116,17 +116,9 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
   }
   if (!is_float(n->dtype))
     usage_error("{} has no gradient: only floats have; convert it with .to(float32)", describe(n));
-  TensorGraph& graph = TensorGraph::get();
-  const uint64_t id = graph.next_unique_id();
-  UOp leaf = graph.make({Op::Leaf, n->dtype, n->shape, {n}});
-  leaf->state.requires_grad = leaf->state.leaf = true;
-  leaf->state.leaf_id = id;
-  if (Storage* storage = n->storage()) {
-    graph.attach_storage(leaf, storage);
-    graph.on_stored(leaf);
-  }
-  cell.node = ir::NodeRef(leaf);
-  cell.leaf_id = id;
+  const UOp leaf = new_leaf(n);
+  cell.node = NodeRef(leaf);
+  cell.leaf_id = leaf->state.leaf_id;
   register_leaf(cell_);
   return *this;
 }

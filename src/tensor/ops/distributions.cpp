@@ -213,9 +213,9 @@ MultivariateNormal::MultivariateNormal(Arg loc, Arg covariance) {
   const OuterCall call("MultivariateNormal", loc.where());
   set(tensor_of(loc), cholesky(covariance));
 }
-MultivariateNormal::MultivariateNormal(Arg loc, const Spread& spread) {
+MultivariateNormal::MultivariateNormal(Arg loc, const CovarianceOptions& options) {
   const OuterCall call("MultivariateNormal", loc.where());
-  const Tensor &covariance = spread.covariance_matrix, &precision = spread.precision_matrix, &l = spread.scale_tril;
+  const Tensor &covariance = options.covariance_matrix, &precision = options.precision_matrix, &l = options.scale_tril;
   if (const int given = covariance.defined() + precision.defined() + l.defined(); given != 1)
     usage_error("has {} of covariance_matrix, precision_matrix and scale_tril; give one: {{.scale_tril = l}}", given);
   set(tensor_of(loc), l.defined() ? tensor_of(l) : cholesky(covariance.defined() ? covariance : inverse(precision)));

@@ -1,52 +1,78 @@
 // Gradients, products with Jacobians and Jacobians, of the gradient of a graph.
 #include <algorithm>
+#include <optional>
 
+#include "gradient/reverse.h"
+#include "ir/contains.h"
 #include "sinter/create.h"
 #include "sinter/elementwise.h"
 #include "sinter/gradient.h"
 #include "sinter/transforms.h"
+#include "tensor/core/cell_version.h"
 #include "tensor/core/operands.h"
 #include "tensor/core/user_call.h"
+#include "tensor/transform/graph_copy.h"
 
 namespace sinter::inline v0::transforms {
 namespace {
 
 using namespace tensor;
 
-/// f at x, and the arguments that it can be differentiated by: those of x themselves if they require grad, so that what
-/// is made of them can be differentiated further.
-struct Evaluated {
-  Tensor value;
-  std::vector<Tensor> arguments;
-  bool connected = false;  ///< whether the value depends on one of the arguments
-};
-Evaluated evaluate(const TensorFunction& f, std::vector<Tensor> x, const Argnums& argnums) {
-  if (argnums.empty()) usage_error("there are 0 arguments to differentiate by; name one or more");
-  Evaluated e;
-  for (size_t i = 0; i < argnums.size(); ++i) {
-    const size_t argument = argnums[i];
-    if (argument >= x.size()) usage_error("argument {} of {} does not exist; the first is 0", argument, x.size());
-    if (std::find(argnums.begin(), argnums.begin() + static_cast<std::ptrdiff_t>(i), argument) !=
-        argnums.begin() + static_cast<std::ptrdiff_t>(i))
-      usage_error("argument {} is named twice; name each once", argument);
-    Tensor& by = x[argument];
-    if (!is_float(by.dtype()))
-      usage_error("argument {} is {}, and only floats can be differentiated by; convert it with to(float32)", argument,
-                  name_of(by.dtype()));
-    if (!by.needs_grad()) by = by.detach().clone().requires_grad();
-    e.arguments.push_back(by);
+/// f at x, where a leaf of its own stands for each argument to differentiate by: neither another use of the argument
+/// nor an enclosing transform's history takes part. f and what is made of its value record history in any scope.
+class Evaluated {
+ public:
+  Evaluated(const TensorFunction& f, std::vector<Tensor> x, const Argnums& argnums) {
+    if (argnums.empty()) usage_error("there are 0 arguments to differentiate by; name one or more");
+    for (size_t i = 0; i < argnums.size(); ++i) {
+      const int64_t argument = argnums[i];
+      if (argument < 0 || argument >= static_cast<int64_t>(x.size()))
+        usage_error("argument {} of {} does not exist; the first is 0", argument, x.size());
+      if (std::count(argnums.begin(), argnums.end(), argument) > 1)
+        usage_error("argument {} is named twice; name each once", argument);
+      Tensor& by = x[static_cast<size_t>(argument)];
+      if (!is_float(by.dtype()))
+        usage_error("argument {} is {}, and only floats can be differentiated by; convert it with to(float32)",
+                    argument, name_of(by.dtype()));
+      given_.push_back(by);
+      const GraphScope scope;
+      leaves.push_back(by = wrap(new_leaf(node_of(by))));
+    }
+    value = call_program_in_scope([&] { return f(x); });
+    if (!is_float(value.dtype()))
+      usage_error("the function's value is {}, and only floats can be differentiated", name_of(value.dtype()));
   }
-  e.value = call_program_in_scope([&] { return f(x); });
-  if (!is_float(e.value.dtype()))
-    usage_error("the function's value is {}, and only floats can be differentiated", name_of(e.value.dtype()));
-  e.connected = e.value.needs_grad();
-  return e;
-}
 
-/// The gradients, which are 0 if the value does not depend on an argument.
-std::vector<Tensor> pulled_back(const Evaluated& e, const Tensor& seed, Loc where) {
-  if (e.connected) return gradient(e.value, e.arguments, seed, where);
-  return mapped(e.arguments, [&](const Tensor& x) { return zeros_like(Arg(x, where)); });
+  /// Nodes that are made of the leaves, made of the arguments instead, with the history of the scope that is open.
+  std::vector<Tensor> of_arguments(const std::vector<Tensor>& made) const {
+    const GraphScope scope;
+    GraphCopy copy;
+    for (size_t i = 0; i < leaves.size(); ++i) copy.replace(node_of(leaves[i]), node_of(given_[i]));
+    const std::vector<UOp> nodes = copy.run(mapped(made, [](const Tensor& t) { return node_of(t); }));
+    return mapped(nodes, [](UOp n) { return wrap(grad_enabled() ? n : detach(n)); });
+  }
+
+  Tensor value;
+  std::vector<Tensor> leaves;
+
+ private:
+  std::vector<Tensor> given_;
+};
+
+/// The gradients of y by each x, which are 0 where y does not depend on x.
+std::vector<Tensor> gradients(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& seed, Loc where) {
+  std::vector<Tensor> used;
+  {
+    const GraphScope scope;
+    const std::vector<UOp> nodes = autodiff::gradient_nodes(node_of(y));
+    used = filtered(xs, [&](const Tensor& x) { return contains(nodes, node_of(x)); });
+  }
+  const std::vector<Tensor> found = gradient(y, used, seed, where);
+  size_t next = 0;
+  return mapped(xs, [&](const Tensor& x) {
+    const bool is_used = next < used.size() && used[next].cell() == x.cell();
+    return is_used ? found[next++] : zeros_like(Arg(x, where));
+  });
 }
 
 /// seed -> seed J is linear, and its gradient along a tangent is J tangent: the seed and, of each argument, seed J.
@@ -54,13 +80,20 @@ struct Transposed {
   Tensor seed;
   std::vector<Tensor> products;
   Transposed(const Evaluated& e, Loc where) : seed(zeros_like(Arg(e.value, where)).requires_grad()) {
-    products = pulled_back(e, seed, where);
+    products = gradients(e.value, e.leaves, seed, where);
   }
   /// J of argument i times the tangent.
   Tensor pushed_forward(size_t i, const Tensor& tangent, Loc where) const {
-    return products[i].needs_grad() ? gradient(products[i], {seed}, tangent, where)[0] : zeros_like(Arg(seed, where));
+    return gradients(products[i], {seed}, tangent, where)[0];
   }
 };
+
+/// Refuses a tensor whose elements are not counted yet.
+void require_count(const Tensor& x, const char* what) {
+  if (x.shape().symbolic())
+    usage_error("{} has shape {}, and a Jacobian has a row for each element; give it a size that is known", what,
+                to_string(x.shape()));
+}
 
 /// The value's shape, then the argument's.
 Shape jacobian_shape(const Tensor& value, const Tensor& argument) {
@@ -77,75 +110,99 @@ Tensor unit_vectors(const Tensor& x, Loc where) {
   return eye(count, -1, x.dtype(), x.device(), where).reshape(shape);
 }
 
+/// f(x), then what `make` makes of it, as values of the arguments.
+template <class Make>
+std::vector<Tensor> value_and(const TensorFunction& f, const std::vector<Tensor>& x, const Argnums& argnums,
+                              Make make) {
+  std::optional<Evaluated> e;
+  std::vector<Tensor> made;
+  {
+    const enable_grad history;
+    e.emplace(f, x, argnums);
+    made = make(*e);
+  }
+  made.insert(made.begin(), e->value);
+  return e->of_arguments(made);
+}
+
+/// What follows the value.
+std::vector<Tensor> others(const std::vector<Tensor>& made) { return {made.begin() + 1, made.end()}; }
+
 }  // namespace
+
+std::vector<Tensor> grad(const TensorFunction& f, const std::vector<Tensor>& x, const Argnums& argnums, Loc where) {
+  const OuterCall call("grad", where);
+  return value_and_grad(f, x, argnums, where).others;
+}
 
 ValueAndEach value_and_grad(const TensorFunction& f, const std::vector<Tensor>& x, const Argnums& argnums, Loc where) {
   const OuterCall call("value_and_grad", where);
-  const Evaluated e = evaluate(f, x, argnums);
-  if (e.value.rank() != 0)
-    usage_error("the function's value has shape {}, and a gradient is of a scalar; sum it, or take jacrev() or vjp()",
-                to_string(e.value.shape()));
-  return {e.value, pulled_back(e, {}, where)};
+  const std::vector<Tensor> made = value_and(f, x, argnums, [&](const Evaluated& e) {
+    if (e.value.rank() != 0)
+      usage_error("the function's value has shape {}, and a gradient is of a scalar; sum it, or take jacrev() or vjp()",
+                  to_string(e.value.shape()));
+    return gradients(e.value, e.leaves, {}, where);
+  });
+  return {made[0], others(made)};
 }
 
 ValueAndEach vjp(const TensorFunction& f, const std::vector<Tensor>& x, const Tensor& seed, const Argnums& argnums,
                  Loc where) {
   const OuterCall call("vjp", where);
-  const Evaluated e = evaluate(f, x, argnums);
-  return {e.value, pulled_back(e, seed, where)};
+  const std::vector<Tensor> made =
+      value_and(f, x, argnums, [&](const Evaluated& e) { return gradients(e.value, e.leaves, seed, where); });
+  return {made[0], others(made)};
 }
 
 ValueAnd jvp(const TensorFunction& f, const std::vector<Tensor>& x, const std::vector<Tensor>& tangents,
              const Argnums& argnums, Loc where) {
   const OuterCall call("jvp", where);
-  const Evaluated e = evaluate(f, x, argnums);
-  if (tangents.size() != e.arguments.size())
-    usage_error("{} tangents are given for {} arguments; give one for each", tangents.size(), e.arguments.size());
-  for (size_t i = 0; i < tangents.size(); ++i) {
-    const Tensor &tangent = tangents[i], &argument = e.arguments[i];
-    if (tangent.shape() != argument.shape() || tangent.dtype() != argument.dtype())
-      usage_error("the tangent is {} {} and the argument {} {}; they must agree", name_of(tangent.dtype()),
-                  to_string(tangent.shape()), name_of(argument.dtype()), to_string(argument.shape()));
-  }
-  const Transposed transposed(e, where);
-  Tensor moved = transposed.pushed_forward(0, tangents[0], where);
-  for (size_t i = 1; i < tangents.size(); ++i) moved = moved + transposed.pushed_forward(i, tangents[i], where);
-  return {e.value, moved};
+  const std::vector<Tensor> made = value_and(f, x, argnums, [&](const Evaluated& e) {
+    if (tangents.size() != e.leaves.size())
+      usage_error("{} tangents are given for {} arguments; give one for each", tangents.size(), e.leaves.size());
+    for (size_t i = 0; i < tangents.size(); ++i) {
+      const Tensor &tangent = tangents[i], &argument = e.leaves[i];
+      if (tangent.shape() != argument.shape() || tangent.dtype() != argument.dtype())
+        usage_error("the tangent is {} {} and the argument {} {}; they must agree", name_of(tangent.dtype()),
+                    to_string(tangent.shape()), name_of(argument.dtype()), to_string(argument.shape()));
+    }
+    const Transposed transposed(e, where);
+    Tensor moved = transposed.pushed_forward(0, tangents[0], where);
+    for (size_t i = 1; i < tangents.size(); ++i) moved = moved + transposed.pushed_forward(i, tangents[i], where);
+    return std::vector<Tensor>{moved};
+  });
+  return {made[0], made[1]};
 }
 
 std::vector<Tensor> jacrev(const TensorFunction& f, const std::vector<Tensor>& x, const Argnums& argnums, Loc where) {
   const OuterCall call("jacrev", where);
-  const Evaluated e = evaluate(f, x, argnums);
-  std::vector<Tensor> made;
-  if (e.connected) {
-    const ListFunction rows = [&](const std::vector<Tensor>& seed) { return pulled_back(e, seed[0], where); };
-    made = vmap(rows, {unit_vectors(e.value, where)}, {}, where);
-  }
-  for (size_t i = 0; i < e.arguments.size(); ++i) {
-    const Tensor& argument = e.arguments[i];
-    const Shape shape = jacobian_shape(e.value, argument);
-    if (e.connected)
-      made[i] = made[i].reshape(shape);
-    else
-      made.push_back(zeros(shape, argument.dtype(), argument.device(), where));
-  }
-  return made;
+  return others(value_and(f, x, argnums, [&](const Evaluated& e) {
+    require_count(e.value, "the function's value");
+    const ListFunction rows = [&](const std::vector<Tensor>& seed) {
+      return gradients(e.value, e.leaves, seed[0], where);
+    };
+    std::vector<Tensor> made = vmap(rows, {unit_vectors(e.value, where)}, {}, where);
+    for (size_t i = 0; i < made.size(); ++i) made[i] = made[i].reshape(jacobian_shape(e.value, e.leaves[i]));
+    return made;
+  }));
 }
 
 std::vector<Tensor> jacfwd(const TensorFunction& f, const std::vector<Tensor>& x, const Argnums& argnums, Loc where) {
   const OuterCall call("jacfwd", where);
-  const Evaluated e = evaluate(f, x, argnums);
-  const Transposed transposed(e, where);
-  std::vector<Tensor> made;
-  for (size_t i = 0; i < e.arguments.size(); ++i) {
-    const Tensor& argument = e.arguments[i];
-    const TensorFunction column = [&](const std::vector<Tensor>& tangent) {
-      return transposed.pushed_forward(i, tangent[0], where);
-    };
-    made.push_back(vmap(column, {unit_vectors(argument, where)}, {.out_dims = -1}, where)
-                       .reshape(jacobian_shape(e.value, argument)));
-  }
-  return made;
+  return others(value_and(f, x, argnums, [&](const Evaluated& e) {
+    const Transposed transposed(e, where);
+    std::vector<Tensor> made;
+    for (size_t i = 0; i < e.leaves.size(); ++i) {
+      const Tensor& argument = e.leaves[i];
+      require_count(argument, "the argument");
+      const TensorFunction column = [&](const std::vector<Tensor>& tangent) {
+        return transposed.pushed_forward(i, tangent[0], where);
+      };
+      made.push_back(vmap(column, {unit_vectors(argument, where)}, {.out_dims = -1}, where)
+                         .reshape(jacobian_shape(e.value, argument)));
+    }
+    return made;
+  }));
 }
 
 }  // namespace sinter::inline v0::transforms

@@ -1,7 +1,5 @@
 // checkpoint(): a value whose gradient is that of its graph built again. The graph that the gradient differentiates
 // begins at barriers: it is no part of the forward pass, and is computed once the gradient of the value is there.
-#include <unordered_map>
-
 #include "gradient/reverse.h"
 #include "ir/build.h"
 #include "ir/contains.h"
@@ -9,75 +7,18 @@
 #include "ir/user_rule.h"
 #include "ir/walk.h"
 #include "sinter/custom_gradient.h"
+#include "sinter/gradient.h"
 #include "tensor/core/operands.h"
 #include "tensor/core/user_call.h"
+#include "tensor/transform/graph_copy.h"
 #include "tensor/transform/vmap.h"
 
 namespace sinter {
 namespace tensor {
 namespace {
 
-/// Records history while alive.
-class GradScope {
- public:
-  GradScope() : before_(grad_enabled()) { set_grad_enabled(true); }
-  ~GradScope() { set_grad_enabled(before_); }
-  GradScope(const GradScope&) = delete;
-  GradScope& operator=(const GradScope&) = delete;
-
- private:
-  const bool before_;
-};
-
 /// A leaf without memory, whose attribute is its value.
 bool is_number(UOp n) { return n->op == Op::Const || n->op == Op::Arange || n->op == Op::Var || n->op == Op::Num; }
-
-/// Builds a graph again from other inputs.
-class GraphCopy {
- public:
-  void replace(UOp input, UOp by) { now_.emplace(input.get(), by); }
-  UOp run(UOp root) {
-    const auto is_open = [&](UOp n) { return !now_.contains(n.get()); };
-    std::vector<UOp> roots{root};
-    for (size_t i = 0; i < roots.size(); ++i)  // grows: by what is behind checkpoints inside
-      for (UOp n : topological(std::span<const UOp>(&roots[i], 1), is_open)) {
-        if (!is_open(n)) continue;
-        if (n->op == Op::Custom && n->state.loss) roots.emplace_back(n->state.loss);
-        now_.emplace(n.get(), copy(n));
-      }
-    for (const auto& [made, inner] : losses_) TensorGraph::get().set_loss(made, now_.at(inner));
-    return now_.at(root.get());
-  }
-
- private:
-  UOp copy(UOp n) {
-    Sources src;
-    bool changed = false;
-    for (UOp s : n->src) {
-      src.push_back(now_.at(s.get()));
-      changed |= src.back() != s;
-    }
-    if (!changed || n->op == Op::Leaf) return n;
-    if (n->op == Op::Detach) return detach(src[0]);
-    TensorGraph& graph = TensorGraph::get();
-    const UOp made = graph.make({n->op, n->dtype, n->shape, std::move(src), n->attr, n->device});
-    graph.set_origin(made, *n->state.origin);
-    if (!made->state.requires_grad) return made;
-    for (const std::shared_ptr<const UserRule>& hook : hooks_of(n)) add_hook(made, hook);
-    if (n->op != Op::Custom) return made;
-    if (const std::shared_ptr<const RuleGroup> group = rule_group(n)) {
-      std::shared_ptr<const RuleGroup>& again = groups_[group.get()];
-      if (!again) again = std::make_shared<RuleGroup>(*group);
-      set_rule_group(made, again);
-    }
-    if (n->state.loss) losses_.emplace_back(made, n->state.loss);
-    return made;
-  }
-
-  std::unordered_map<const Node*, UOp> now_;
-  std::vector<std::pair<UOp, const Node*>> losses_;
-  std::unordered_map<const RuleGroup*, std::shared_ptr<const RuleGroup>> groups_;
-};
 
 /// The node has sources value, inputs; its loss is the value with its history.
 class RecomputeRule final : public UserRule {
@@ -92,7 +33,7 @@ class RecomputeRule final : public UserRule {
     std::vector<size_t> places;
     UOp again;
     {
-      const GradScope history;
+      const enable_grad history;
       GraphCopy copy;
       for (size_t i = 0; i < made.size(); ++i) {
         inputs.push_back(input(i, call.arguments[i], wait));
@@ -101,7 +42,7 @@ class RecomputeRule final : public UserRule {
         wanted.push_back(inputs[i]);
         places.push_back(i);
       }
-      again = copy.run(root);
+      again = copy.run({root})[0];
     }
     const std::vector<UOp> found = autodiff::gradient(again, gradient, used(again, wanted, places));
     for (size_t k = 0; k < found.size(); ++k) made[places[k]] = found[k];

@@ -4,6 +4,7 @@
 #include "ir/walk.h"
 #include "sinter/transforms.h"
 #include "tensor/core/axes.h"
+#include "tensor/core/cell_version.h"
 #include "tensor/core/operands.h"
 #include "tensor/core/user_call.h"
 
@@ -64,12 +65,7 @@ class BatchedRule final : public UserRule {
   /// An element's stand-in that requires grad if the batch does.
   static UOp leaf_like(UOp all) {
     const UOp one = stand_in(all);
-    if (!all->state.requires_grad) return one;
-    TensorGraph& graph = TensorGraph::get();
-    const UOp leaf = graph.make({Op::Leaf, one->dtype, one->shape, {one}});
-    leaf->state.requires_grad = leaf->state.leaf = true;
-    leaf->state.leaf_id = graph.next_unique_id();
-    return leaf;
+    return all->state.requires_grad ? new_leaf(one) : one;
   }
 
   const std::shared_ptr<const UserRule> rule_;

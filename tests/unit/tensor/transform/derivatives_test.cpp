@@ -94,6 +94,57 @@ TEST_CASE("derivatives with respect to several arguments", "[tensor][transform]"
   CHECK(close(numbers(each[1]), numbers(xs * xs)));
 }
 
+TEST_CASE("what a function uses beside its argument is constant", "[tensor][transform]") {
+  ON_BOTH_EXECUTORS();
+  Tensor y = from({3.0, -2.0}).to(float64).realize().requires_grad();
+  const auto by_square = [](const Tensor& a, const Tensor& b) { return a * b * b; };
+  const Tensor one = ones({2}, float64), zero = zeros({2}, float64);
+  CHECK(same(numbers(jvp(by_square, {y, y}, {one, zero}).other), {9, 4}));
+  CHECK(same(numbers(jvp(by_square, {y, y}, {zero, one}).other), {18, 8}));
+  const auto sum = [&](const Tensor& a, const Tensor& b) { return by_square(a, b).sum(); };
+  const std::vector<Tensor> both = grad(sum, {0, 1})(y, y);
+  CHECK(same(numbers(both[0]), {9, 4}));
+  CHECK(same(numbers(both[1]), {18, 8}));
+  CHECK(same(numbers(grad([&](const Tensor& v) { return (v * y).sum(); })(y)), {3, -2}));
+  CHECK(same(numbers(jacrev([&](const Tensor& v) { return v * y; })(y)), {3, 0, 0, -2}));
+  CHECK(same(numbers(jacfwd([&](const Tensor& v) { return v * y; })(y)), {3, 0, 0, -2}));
+  // A gradient inside of a function whose gradient is taken: of a * b the inner one is a.
+  const auto outer = [](const Tensor& a) { return grad([&](const Tensor& b) { return (a * b).sum(); })(a).sum(); };
+  const auto [value, slope] = value_and_grad(outer)(y);
+  CHECK(value.item<double>() == 1);
+  CHECK(same(numbers(slope), {1, 1}));
+  // An argument on which nothing depends beside one on which all does.
+  const std::vector<Tensor> some = grad([](const Tensor& a, const Tensor&) { return (a * 2.0).sum(); }, {0, 1})(y, one);
+  CHECK(same(numbers(some[0]), {2, 2}));
+  CHECK(same(numbers(some[1]), {0, 0}));
+  const std::vector<Tensor> rows = jacrev([](const Tensor& a, const Tensor&) { return a * 2.0; }, {1, 0})(y, one);
+  CHECK(same(numbers(rows[0]), {0, 0, 0, 0}));
+  CHECK(same(numbers(rows[1]), {2, 0, 0, 2}));
+}
+
+TEST_CASE("derivatives have the history of their arguments", "[tensor][transform]") {
+  ON_BOTH_EXECUTORS();
+  const auto cube = [](const Tensor& a) { return (a * a * a).sum(); };
+  const Tensor plain = from({1.0, 2.0}).to(float64);
+  Tensor x = from({1.0, 2.0}).to(float64).requires_grad();
+  CHECK(!grad(cube)(plain).needs_grad());
+  CHECK(!jacfwd(cube)(plain).needs_grad());
+  CHECK(!jvp(cube, plain, plain).other.needs_grad());
+  const auto [value, slope] = value_and_grad(cube)(x);
+  CHECK((value.needs_grad() && slope.needs_grad()));
+  CHECK(same(numbers(gradient(slope.sum(), {x})[0]), {6, 12}));
+  CHECK(same(numbers(gradient(value, {x})[0]), {3, 12}));
+  // no_grad around a transform does not make its gradients 0.
+  const no_grad off;
+  for (const Tensor& at : {plain, x}) {
+    CHECK(same(numbers(grad(cube)(at)), {3, 12}));
+    CHECK(same(numbers(hessian(cube)(at)), {6, 0, 0, 12}));
+    CHECK(same(numbers(jvp(cube, at, ones({2}, float64)).other), {15}));
+    CHECK(!grad(cube)(at).needs_grad());
+    CHECK(!value_and_grad([&](const Tensor& v) { return (v + x * 2.0).sum(); })(at).value.needs_grad());
+  }
+}
+
 TEST_CASE("a Hessian of a network is the Jacobian of its gradient", "[tensor][transform]") {
   ON_BOTH_EXECUTORS();
   Generator g(1);
@@ -125,6 +176,42 @@ TEST_CASE("transforms compose, with each other and with jit", "[tensor][transfor
       close(numbers(vmap([&](const Tensor& a) { return jvp(f, a, a).other; })(x)), numbers((x * x * x * 3.0).sum(1))));
   auto compiled = jit([&](const Tensor& a) { return vmap(grad(f))(a); });
   for (int i = 0; i < 3; ++i) CHECK(close(numbers(compiled(x * 2.0)), numbers(x * x * 12.0)));
+  auto slope = jit(grad(f));
+  for (int i = 0; i < 3; ++i) CHECK(close(numbers(slope(x * 2.0)), numbers(x * x * 12.0)));
+  // Functions of several results.
+  const auto [values, slopes] = vmap(value_and_grad(f))(x);
+  CHECK(close(numbers(values), numbers((x * x * x).sum(1))));
+  CHECK(close(numbers(slopes), numbers(x * x * 3.0)));
+  const auto [sums, halves] = vmap([](const Tensor& a) { return std::pair(a.sum(), a / 2.0); })(x);
+  CHECK(close(numbers(sums), numbers(x.sum(1))));
+  CHECK(close(numbers(halves), numbers(x / 2.0)));
+  const auto [least, most, same_again] = vmap([](const Tensor& a) { return std::tuple(a.amin(), a.amax(), a); })(x);
+  CHECK(same(numbers(least), {1, -1, 0}));
+  CHECK(same(numbers(most), {2, 3, 0.5}));
+  CHECK(same(numbers(same_again), numbers(x)));
+  const auto [all, each_slope] =
+      vmap(value_and_grad([](const Tensor& a, const Tensor& b) { return (a * b).sum(); }, {0, 1}))(x, x);
+  CHECK(close(numbers(all), numbers((x * x).sum(1))));
+  CHECK(close(numbers(each_slope[1]), numbers(x)));
+}
+
+TEST_CASE("errors of transforms name the call and the line of the program", "[tensor][transform]") {
+  const auto line_of = [](const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const UsageError& e) { return std::string(e.what()); }
+    return std::string();
+  };
+  const auto twice = [](const Tensor& a) { return a * 2.0; };
+  for (const std::string& text : {line_of([&] { grad(twice)(zeros({2})); }), line_of([&] { jacrev(twice)(arange(2)); }),
+                                  line_of([&] { vmap(twice)(zeros({})); })}) {
+    INFO(text);
+    CHECK(text.find("derivatives_test.cpp") != std::string::npos);
+    CHECK(text.find("transforms.h") == std::string::npos);
+  }
+  CHECK(line_of([&] { grad(twice)(zeros({2})); }).starts_with("grad:"));
+  const Var n("n", 1, 8);
+  CHECK(line_of([&] { jacrev(twice)(zeros({n(3)})); }).find("a size that is known") != std::string::npos);
 }
 
 TEST_CASE("wrong calls of transforms are refused", "[tensor][transform]") {
@@ -143,6 +230,8 @@ TEST_CASE("wrong calls of transforms are refused", "[tensor][transform]") {
   refused("argument 1 of 1 does not exist", [&] { grad(twice, 1)(zeros({})); });
   refused("the tangent is float32 [3] and the argument float32 [2]", [&] { jvp(twice, zeros({2}), zeros({3})); });
   const auto product = [](const Tensor& a, const Tensor& b) { return (a * b).sum(); };
+  refused("argument -1 of 1 does not exist", [&] { grad(twice, -1)(zeros({})); });
+  CHECK(grad(product, {1})(zeros({2}), ones({2})).size() == 1);
   refused("argument 1 is named twice", [&] { grad(product, {1, 1})(zeros({2}), zeros({2})); });
   refused("there are 0 arguments", [&] { grad(product, transforms::Argnums())(zeros({2}), zeros({2})); });
   refused("2 tangents are given for 1 arguments",
