@@ -87,7 +87,13 @@ std::array<Tensor, 3> MultiheadAttention::heads_of(const Tensor& q, const Tensor
   return made;
 }
 
-AttentionOptions MultiheadAttention::with_dropout(AttentionOptions attention) const {
+/// As scaled_dot_product_attention() takes them: there true in a bool attn_mask takes part.
+AttentionOptions MultiheadAttention::of_function(AttentionOptions attention) const {
+  if (attention.dropout_p != 0)
+    usage_error("dropout_p is {}, and the layer has its own dropout, {}; set .dropout when it is made",
+                attention.dropout_p, dropout);
+  if (attention.attn_mask.defined() && attention.attn_mask.dtype() == DType::Bool)
+    attention.attn_mask = ~attention.attn_mask;
   attention.dropout_p = training && dropout < 1 ? dropout : 0.0;
   return attention;
 }
@@ -105,7 +111,7 @@ Tensor MultiheadAttention::operator()(const Tensor& q, const Tensor& k, const Te
                                       const AttentionOptions& attention, Loc where) const {
   const OuterCall call("MultiheadAttention", where);
   const auto [queries, keys, values] = heads_of(q, k, v);
-  return joined(scaled_dot_product_attention(queries, keys, values, with_dropout(attention)));
+  return joined(scaled_dot_product_attention(queries, keys, values, of_function(attention)));
 }
 
 std::pair<Tensor, Tensor> MultiheadAttention::with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
@@ -113,7 +119,7 @@ std::pair<Tensor, Tensor> MultiheadAttention::with_weights(const Tensor& q, cons
                                                            Loc where) const {
   const OuterCall call("MultiheadAttention", where);
   const auto [queries, keys, values] = heads_of(q, k, v);
-  const Tensor weights = dropped_at_one(attention_weights(queries, keys, with_dropout(attention)));
+  const Tensor weights = dropped_at_one(attention_weights(queries, keys, of_function(attention)));
   return {out_proj(join_heads(matmul(weights, values))), average ? weights.mean(-3) : weights};
 }
 
@@ -123,7 +129,7 @@ Tensor MultiheadAttention::operator()(const Tensor& x, const AttentionOptions& a
   require_last(x, {in_proj_weight.shape()[1]}, "MultiheadAttention");
   const std::vector<Tensor> made = linear(x, in_proj_weight, in_proj_bias).chunk(3, -1);
   return joined(scaled_dot_product_attention(split_heads(made[0], heads), split_heads(made[1], heads),
-                                             split_heads(made[2], heads), with_dropout(attention)));
+                                             split_heads(made[2], heads), of_function(attention)));
 }
 
 Tensor RotaryEmbedding::operator()(const Tensor& x, int64_t offset, Loc where) const {
@@ -145,8 +151,8 @@ TransformerEncoderLayer::TransformerEncoderLayer(int64_t size, int64_t heads, Tr
                 {.dropout = options.dropout}, where),
       linear1(size, options.dim_feedforward, true, where),
       linear2(options.dim_feedforward, size, true, where),
-      norm1(size, options.eps, where),
-      norm2(size, options.eps, where),
+      norm1(size, options.layer_norm_eps, where),
+      norm2(size, options.layer_norm_eps, where),
       dropout(options.dropout, where),
       dropout1(options.dropout, where),
       dropout2(options.dropout, where),

@@ -21,9 +21,9 @@ TransformerDecoderLayer::TransformerDecoderLayer(int64_t size, int64_t heads, Tr
       multihead_attn(size, heads, {.dropout = options.dropout}, where),
       linear1(size, options.dim_feedforward, true, where),
       linear2(options.dim_feedforward, size, true, where),
-      norm1(size, options.eps, where),
-      norm2(size, options.eps, where),
-      norm3(size, options.eps, where),
+      norm1(size, options.layer_norm_eps, where),
+      norm2(size, options.layer_norm_eps, where),
+      norm3(size, options.layer_norm_eps, where),
       dropout(options.dropout, where),
       dropout1(options.dropout, where),
       dropout2(options.dropout, where),
@@ -87,9 +87,9 @@ Transformer::Transformer(int64_t size, int64_t heads, int64_t encoder_layers, in
                          TransformerOptions options, Loc where)
     : encoder(
           TransformerEncoderLayer(checked_attention("Transformer", size, heads, options, where), heads, options, where),
-          encoder_layers, LayerNorm(size, options.eps, where), where),
-      decoder(TransformerDecoderLayer(size, heads, options, where), decoder_layers, LayerNorm(size, options.eps, where),
-              where) {
+          encoder_layers, LayerNorm(size, options.layer_norm_eps, where), where),
+      decoder(TransformerDecoderLayer(size, heads, options, where), decoder_layers,
+              LayerNorm(size, options.layer_norm_eps, where), where) {
   walk::members(
       "", *this,
       [&](const std::string&, Tensor& t) {

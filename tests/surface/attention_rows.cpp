@@ -2,6 +2,7 @@
 #include "sinter/attention.h"
 
 #include "sinter/create.h"
+#include "sinter/movement.h"
 #include "sinter/nn/attention.h"
 #include "surface/row.h"
 
@@ -46,7 +47,7 @@ const Row kKeysOfOtherSizes{
       layer.v_proj_weight = x[5];
       layer.out_proj.weight = eye(4);
       const auto [y, weights] = layer.with_weights(x[0], x[1], x[2]);
-      return {y, weights, layer(x[0], x[1], x[2], {.is_causal = true})};
+      return {y, weights, layer(x[0], x[1], x[2], {.attn_mask = ~tril(ones({3, 5}, boolean))})};
     },
     "(lambda m, p, q: (*torch.func.functional_call(m, p, q), torch.func.functional_call(m, p, q, dict(attn_mask=~"
     "torch.ones(3, 5, dtype=torch.bool).tril(), need_weights=False))[0]))(torch.nn.MultiheadAttention(4, 2, "

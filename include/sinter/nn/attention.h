@@ -1,5 +1,5 @@
-// Attention layers. Names and initial values are PyTorch's; the batch axis always comes first (batch_first). In a bool
-// mask of AttentionOptions true takes part, as in scaled_dot_product_attention(). PyTorch's layers take the opposite.
+// Attention layers. Names, masks and initial values are PyTorch's; the batch axis always comes first (batch_first). In
+// a bool mask given to a layer true takes no part, while in scaled_dot_product_attention() it takes part.
 #pragma once
 
 #include <array>
@@ -26,9 +26,8 @@ struct MultiheadAttention {
   /// UsageError unless heads divides size, kdim and vdim are at least 1 and dropout is in [0, 1].
   MultiheadAttention(int64_t size, int64_t heads, MultiheadOptions options = {}, Loc where = Loc::current());
   /// q: [n, queries, size] or [queries, size]; k: [n, keys, kdim] or [keys, kdim]; v: [n, keys, vdim] or [keys, vdim].
-  /// Of the options, all but dropout_p are used. `attn_mask` broadcasts to [n, heads, queries, keys]; in a bool one
-  /// true takes part, while true in the attn_mask of PyTorch's MultiheadAttention takes no part: give ~attn_mask.
-  /// `key_padding_mask` is [n, keys] or [keys]; in a bool one true takes no part, as in PyTorch.
+  /// `attn_mask` broadcasts to [n, heads, queries, keys], `key_padding_mask` is [n, keys] or [keys]; where they are
+  /// bool, true takes no part. UsageError for dropout_p: the layer's `dropout` counts.
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& attention = {},
                     Loc where = Loc::current()) const;
   /// Self-attention: one product computes queries, keys and values. UsageError unless kdim and vdim are size.
@@ -49,7 +48,7 @@ struct MultiheadAttention {
 
  private:
   std::array<Tensor, 3> heads_of(const Tensor& q, const Tensor& k, const Tensor& v) const;
-  AttentionOptions with_dropout(AttentionOptions attention) const;
+  AttentionOptions of_function(AttentionOptions attention) const;
   Tensor dropped_at_one(const Tensor& x) const;
   Tensor joined(const Tensor& attended) const;
 };
@@ -71,15 +70,14 @@ struct TransformerOptions {
   double dropout = 0.1;
   bool gelu = false;        ///< instead of relu between the two linear layers
   bool norm_first = false;  ///< x + f(norm(x)) instead of norm(x + f(x))
-  double eps = 1e-5;        ///< of the layer norms
+  double layer_norm_eps = 1e-5;
 };
 /// Self-attention and two linear layers, each with a residual sum and a layer norm. x: [n, length, size] or
 /// [length, size].
 struct TransformerEncoderLayer {
   /// UsageError unless heads divides size, dim_feedforward is at least 1 and dropout is in [0, 1].
   TransformerEncoderLayer(int64_t size, int64_t heads, TransformerOptions options = {}, Loc where = Loc::current());
-  /// attention.attn_mask is PyTorch's ~src_mask where it is bool: true takes part. attention.key_padding_mask is
-  /// PyTorch's src_key_padding_mask: true takes no part.
+  /// attention.attn_mask is PyTorch's src_mask, attention.key_padding_mask its src_key_padding_mask.
   Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}, Loc where = Loc::current()) const;
   MultiheadAttention self_attn;
   Linear linear1, linear2;

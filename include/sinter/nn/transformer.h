@@ -14,9 +14,8 @@ namespace sinter::inline v0::nn {
 struct TransformerDecoderLayer {
   /// UsageError unless heads divides size, dim_feedforward is at least 1 and dropout is in [0, 1].
   TransformerDecoderLayer(int64_t size, int64_t heads, TransformerOptions options = {}, Loc where = Loc::current());
-  /// `own` is for the attention of x to itself, `cross` for that to memory. Where they are bool, own.attn_mask is
-  /// PyTorch's ~tgt_mask and cross.attn_mask its ~memory_mask: true takes part. The key_padding_mask of each is
-  /// PyTorch's: true takes no part.
+  /// `own` is for the attention of x to itself, with PyTorch's tgt_mask and tgt_key_padding_mask; `cross` for that to
+  /// memory, with memory_mask and memory_key_padding_mask.
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionOptions& own = {},
                     const AttentionOptions& cross = {}, Loc where = Loc::current()) const;
   MultiheadAttention self_attn, multihead_attn;
@@ -52,12 +51,11 @@ struct TransformerDecoder {
   SINTER_MODULE(layers, norm)
 };
 
-/// The attentions of a Transformer: {.target = {.is_causal = true}}. In a bool `attn_mask` true takes part, the
-/// opposite of PyTorch's Transformer; in a bool `key_padding_mask` true takes no part, as there.
+/// The attentions of a Transformer: {.target = {.is_causal = true}}. The attn_mask and key_padding_mask of each:
 struct TransformerMasks {
-  AttentionOptions source = {};  ///< of the encoder: attn_mask is ~src_mask, key_padding_mask src_key_padding_mask
-  AttentionOptions target = {};  ///< of the decoder to itself: ~tgt_mask, tgt_key_padding_mask
-  AttentionOptions memory = {};  ///< of the decoder to the encoder's result: ~memory_mask, memory_key_padding_mask
+  AttentionOptions source = {};  ///< of the encoder: src_mask, src_key_padding_mask
+  AttentionOptions target = {};  ///< of the decoder to itself: tgt_mask, tgt_key_padding_mask
+  AttentionOptions memory = {};  ///< of the decoder to the encoder's result: memory_mask, memory_key_padding_mask
 };
 
 /// An encoder, and a decoder that attends to its result, each with a last norm. Matrices are Glorot uniform.

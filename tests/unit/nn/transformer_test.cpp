@@ -87,13 +87,14 @@ TEST_CASE("dropout 1 leaves nothing of attention, as in PyTorch", "[nn]") {
   CHECK_THROWS_WITH(nn::Transformer(4, 2, 1, 1, {.dropout = 1.5}), Contains("dropout is 1.5") && Contains("[0, 1]"));
 }
 
-TEST_CASE("a bool mask says who takes part, one of padding who does not", "[nn]") {
+TEST_CASE("true in a bool mask of a layer takes no part, as in PyTorch", "[nn]") {
   nn::MultiheadAttention attend(4, 2);
   const Tensor x = randn({1, 3, 4}), two = x.slice(1, {0, 2});
   const Tensor part = from({1, 1, 0}).to(boolean);
   const std::vector<double> want = numbers(attend(x, two, two));
-  CHECK(close(numbers(attend(x, {.attn_mask = part})), want, 1e-6));
+  CHECK(close(numbers(attend(x, {.attn_mask = ~part})), want, 1e-6));
   CHECK(close(numbers(attend(x, {.key_padding_mask = ~part})), want, 1e-6));
+  CHECK_THROWS_WITH(attend(x, {.dropout_p = 0.5}), Contains("dropout_p is 0.5") && Contains("its own"));
 }
 
 TEST_CASE("transformers have PyTorch's names, and refuse what does not fit", "[nn]") {
