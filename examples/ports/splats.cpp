@@ -23,17 +23,17 @@ sn::Tensor pixels() {
   return sn::cartesian_prod({at, at});
 }
 
-constexpr double kMost = 0.99;  ///< of the light, that one splat holds back
+constexpr double kMost = 0.99;  ///< largest opacity of a splat
 
-/// How much of its light a pixel gets from each splat that covers it so much, [pixels, splats]: what those in front let
-/// through of what it holds back. The first splat lies in front.
+/// The share of each splat in a pixel's color, [pixels, splats], from its cover of the pixel: its opacity times what
+/// the splats in front of it let through. The first splat is in front.
 sn::Tensor weights(const sn::Tensor& cover) {
   const sn::Tensor passes = 1.0 - kMost * cover;
   return cumprod(passes, 1) / passes * kMost * cover;
 }
 
-/// The colors [splats, 3] through covers [pixels, splats]: [pixels, 3]. As in that paper, the gradient walks the splats
-/// again and keeps nothing of them: what lies behind a splat is the pixel without what lies in front.
+/// Colors of splats [splats, 3], blended by their covers [pixels, splats]: [pixels, 3]. As in that paper, the gradient
+/// computes the shares again instead of storing them: what lies behind a splat is the pixel less what lies in front.
 const auto blend = sn::custom_gradient(
     [](const sn::Tensor& cover, const sn::Tensor& color) { return matmul(weights(cover), color); },
     [](const sn::Tensor& gradient, const sn::Tensor& image, const sn::Tensor& cover, const sn::Tensor& color) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sinter/by_name.h"
 #include "sinter/padding.h"
 #include "sinter/tensor.h"
 
@@ -25,12 +26,6 @@ class PerAxis {
 
  private:
   std::vector<int64_t> numbers_;
-};
-
-/// The first member of options that are given by name: {.stride = 2}. `{2, 2}`, for PyTorch a stride along two axes,
-/// would be a stride and a padding; it does not compile.
-struct ByName {
-  explicit ByName() = default;
 };
 
 /// The padding of a convolution: numbers, or PyTorch's names. "same": as many outputs as elements, with an odd zero at

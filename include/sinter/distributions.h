@@ -2,6 +2,7 @@
 // learning and variational models.
 #pragma once
 
+#include "sinter/by_name.h"
 #include "sinter/random.h"
 #include "sinter/tensor.h"
 
@@ -95,8 +96,9 @@ class Categorical {
   Tensor logits_;
 };
 
-/// How the spread of a MultivariateNormal is given, by name; of [.., n, n].
-struct Spread {
+/// What gives the covariance of a MultivariateNormal, by name; of [.., n, n].
+struct CovarianceOptions {
+  ByName by_name{};               ///< no value
   Tensor covariance_matrix = {};  ///< positive definite
   Tensor precision_matrix = {};   ///< its inverse
   Tensor scale_tril = {};         ///< lower triangles l; the covariance is l l^T
@@ -108,7 +110,7 @@ class MultivariateNormal {
   /// loc [.., n], covariance [.., n, n], whose batches broadcast. Decomposed by cholesky().
   MultivariateNormal(Arg loc, Arg covariance);
   /// The same by name: MultivariateNormal(loc, {.scale_tril = l}). UsageError unless one of the three is given.
-  MultivariateNormal(Arg loc, const Spread& spread);
+  MultivariateNormal(Arg loc, const CovarianceOptions& options);
   Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;   ///< rsample() without a gradient
   Tensor rsample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< loc + l randn
   Tensor log_prob(Arg x) const;                                ///< -(|l^-1 (x - loc)|^2 + n log(2 pi)) / 2 - log det l

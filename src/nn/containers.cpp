@@ -32,7 +32,7 @@ Tensor Functional::operator()(const Tensor& x, Loc where) const {
 }
 
 AnyModule::AnyModule(const AnyModule& other)
-    : held_(other.held_ ? other.held_->copy() : nullptr), hooks_(other.hooks_) {}
+    : held_(other.held_ ? other.held_->copy() : nullptr), hooks_(other.hooks_), next_hook_(other.next_hook_) {}
 
 AnyModule& AnyModule::operator=(const AnyModule& other) { return *this = AnyModule(other); }
 
@@ -67,7 +67,7 @@ Tensor AnyModule::call(std::vector<Tensor> x, Loc where) const {
 }
 
 size_t AnyModule::add(Hook hook) {
-  hook.number = hooks_.empty() ? 0 : hooks_.back().number + 1;
+  hook.number = next_hook_++;
   hooks_.push_back(std::move(hook));
   return hooks_.back().number;
 }

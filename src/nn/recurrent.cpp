@@ -41,7 +41,7 @@ Tensor state_or_zeros(const Cell& cell, const Tensor& x, const Tensor& h) {
   if (h.defined()) return h;
   Shape shape = x.shape();
   shape[-1] = cell.weight_hh.shape()[1];
-  return zeros(shape, cell.weight_hh.dtype(), x.device());
+  return zeros(shape, x.dtype(), x.device());
 }
 template <class Cell>
 Tensor of_state(const Cell& cell, const Tensor& h, std::string_view name) {

@@ -89,8 +89,9 @@ class AnyModule {
   /// Called when the gradient of a call's output is made, before those in the module.
   size_t register_full_backward_pre_hook(FullBackwardPreHook hook);
   /// Called when the gradients of a call's inputs are made; if none requires grad, when that of the output is. As hooks
-  /// of tensors, it is called where a gradient is built: backward(), gradient(), once in a jitted function. A call
-  /// inside vmap() is a UsageError.
+  /// of tensors, it is called where a gradient is built: in backward() and gradient(), in a jitted function while it is
+  /// recorded, in jacrev() and jacfwd() with the gradients of one element, which have no values. A call inside vmap()
+  /// is a UsageError.
   /// @snippet containers.cpp backward hook
   size_t register_full_backward_hook(FullBackwardHook hook);
   /// UsageError if there is no such hook. Calls that were made before keep theirs.
@@ -127,6 +128,7 @@ class AnyModule {
   void require_type(const std::type_info& wanted, Loc where) const;
   std::unique_ptr<Held> held_;
   std::vector<Hook> hooks_;
+  size_t next_hook_ = 0;  ///< its number: a removed hook's is not given again
 };
 
 template <class M>

@@ -68,9 +68,12 @@ class ModuleFacts {
 /// Calls to.add() for the members of `of` that this file names, if they differ from what is usual.
 #define SINTER_ADD_FACT(name) \
   if constexpr (requires { to.add(#name, of.name); }) to.add(#name, of.name);
-#define SINTER_ADD_FACT_UNLESS(name, usual)           \
-  if constexpr (requires { to.add(#name, of.name); }) \
-    if (!ModuleFacts::is(of.name, usual)) to.add(#name, of.name);
+#define SINTER_ADD_FACT_UNLESS(name, usual)                      \
+  if constexpr (requires { ModuleFacts::is(of.name, usual); }) { \
+    if (!ModuleFacts::is(of.name, usual)) SINTER_ADD_FACT(name)  \
+  } else {                                                       \
+    SINTER_ADD_FACT(name)                                        \
+  }
 template <class T, class M>
 void add_named_members(const T& of, const M& module, ModuleFacts& to) {
   SINTER_ADD_FACT(kernel)

@@ -1,5 +1,5 @@
-// A product of few rows spends a tenth of its time on packing the matrix that they meet. The steps of a recurrent
-// network all meet the same one.
+// Products of few rows that read the same matrix, such as the steps of a recurrent network, read panels of its columns
+// that are stored once in the plan (docs/decisions/0059).
 #include <optional>
 #include <unordered_map>
 
@@ -13,10 +13,10 @@
 namespace sinter::schedule {
 namespace {
 
-constexpr int64_t kMinProducts = 8;   ///< that share a factor
+constexpr int64_t kMinProducts = 8;   ///< that read the matrix
 constexpr int64_t kMinRows = 8;       ///< with fewer, products read each element of the factor where it lies
 constexpr int64_t kMaxRows = 96;      ///< with more, packing in each product is nothing beside its arithmetic
-constexpr int64_t kPanelVectors = 4;  ///< vectors of columns in a panel
+constexpr int64_t kPanelVectors = 4;  ///< columns of a panel, in vectors of float32
 
 /// A factor that is a matrix, repeated along all other axes of the product.
 struct MatrixFactor {

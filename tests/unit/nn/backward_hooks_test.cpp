@@ -78,11 +78,19 @@ TEST_CASE("backward hooks are called without inputs that require grad, and not w
     layer(x);
   }
   CHECK(calls == 1);
-  // Once in a jitted function, whose replays have the hook's changes.
+  // Replays of a jitted function have the hook's changes without calling it.
   nn::AnyModule doubled = nn::ReLU();
-  doubled.register_full_backward_hook([](std::vector<Tensor>& g, const Tensor&) { g[0] = g[0] * 2.0; });
+  int doubles = 0;
+  doubled.register_full_backward_hook([&](std::vector<Tensor>& g, const Tensor&) {
+    ++doubles;
+    g[0] = g[0] * 2.0;
+  });
   auto slope = jit(grad([&](const Tensor& t) { return doubled(t).sum(); }));
+  for (int i = 0; i < 2; ++i) CHECK(numbers(slope(x * (i - 0.5))) == std::vector<double>(8, i ? 2 : 0));
+  const int recorded = doubles;
+  CHECK(recorded > 0);
   for (int i = 0; i < 4; ++i) CHECK(numbers(slope(x * (i - 1.5))) == std::vector<double>(8, i < 2 ? 0 : 2));
+  CHECK(doubles == recorded);
 
   nn::AnyModule wrong = nn::ReLU();
   wrong.register_full_backward_hook([](std::vector<Tensor>& g, const Tensor&) { g[0] = g[0].sum(); });

@@ -133,6 +133,7 @@ TEST_CASE("hooks see and replace what goes in and out", "[nn]") {
   layer.remove_hook(after);
   CHECK(layer(Tensor(-1.0)).item() == 0);
   CHECK_THROWS_WITH(layer.remove_hook(7), Contains("hook 7") && Contains("among 0"));
+  CHECK(layer.register_forward_hook([](const std::vector<Tensor>&, Tensor&) {}) > after);
 }
 
 TEST_CASE("modules built at run time refuse what they cannot do", "[nn]") {

@@ -34,6 +34,14 @@ struct Scaled {
   SINTER_EMPTY_MODULE()
 };
 
+struct Cropped {
+  Shape start{1, 2};
+  std::vector<std::pair<int64_t, int64_t>> end{{3, 4}};
+  std::string value = "none";
+  Tensor weight = zeros({2});
+  SINTER_MODULE(weight)
+};
+
 }  // namespace
 
 TEST_CASE("apply reaches every module of a type, once", "[nn]") {
@@ -141,6 +149,13 @@ TEST_CASE("a model prints as a tree of its modules", "[nn]") {
   (2): Embedding(weight=[4, 2], padding_idx=1)
   (3): RMSNorm(weight=[2])
 ))");
+}
+
+TEST_CASE("members under the names of facts may have any type", "[nn]") {
+  const std::string text = nn::to_string(Cropped());
+  INFO(text);
+  CHECK(text.find("start=[1, 2]") != std::string::npos);
+  CHECK(text.find("weight=[2]") != std::string::npos);
 }
 
 TEST_CASE("a model converts to another type and trains on", "[nn]") {

@@ -1,7 +1,9 @@
 // Which matrices are packed once for many products, and that no sum changes.
 #include "catch.h"
 #include "schedule/schedule.h"
+#include "unit/runtime_support.h"
 #include "unit/schedule_support.h"
+#include "unit/tensor_support.h"
 
 using namespace sinter;
 using namespace sinter::ir;
@@ -63,4 +65,25 @@ TEST_CASE("products over panels have the bits of products over the matrix", "[sc
     const Inputs in = random_inputs(recurrence.program());
     CHECK(run(plain, in).outputs[0].data == run(packed, in).outputs[0].data);
   }
+}
+
+TEST_CASE("compiled products over panels have the bits of products one by one", "[schedule][tensor]") {
+  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cpu");
+  Generator g(4);
+  const auto drawn = [&](Shape shape, DType dtype) {
+    return randn(shape, {.dtype = float32, .generator = &g}).to(dtype).realize();
+  };
+  for (const DType dtype : {float32, float64, bfloat16})
+    for (const bool transposed : {false, true}) {
+      INFO(name_of(dtype) << (transposed ? ", stored by columns" : ""));
+      const Tensor whole = drawn({200, 130}, dtype), start = drawn({32, 128}, dtype);
+      const Tensor part = whole.narrow(0, 3, 128).narrow(1, 2, 128), matrix = transposed ? part.t() : part;
+      const auto step = [&](const Tensor& state) { return matmul(state, matrix) * 0x1p-6; };
+      Tensor together = start, alone = start;
+      for (int i = 0; i < 9; ++i) {
+        together = step(together);
+        alone = step(alone).realize();
+      }
+      CHECK(sinter::testing::same(sinter::testing::numbers(together), sinter::testing::numbers(alone)));
+    }
 }

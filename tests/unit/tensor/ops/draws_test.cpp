@@ -180,7 +180,8 @@ TEST_CASE("distributions have the moments of their draws, by PyTorch's names", "
       third(loc, {.covariance_matrix = vectors.covariance_matrix()});
   CHECK(close(numbers(same.scale_tril()), numbers(l), 1e-5));
   CHECK(close(numbers(third.scale_tril()), numbers(l), 1e-5));
-  CHECK_THROWS_WITH(distributions::MultivariateNormal(loc, distributions::Spread{}), Catch::Contains("has 0 of"));
+  CHECK_THROWS_WITH(distributions::MultivariateNormal(loc, distributions::CovarianceOptions{}),
+                    Catch::Contains("has 0 of"));
   CHECK_THROWS_WITH(distributions::MultivariateNormal(loc, {.covariance_matrix = l, .scale_tril = l}),
                     Catch::Contains("has 2 of") && Catch::Contains("give one"));
 }
