@@ -256,9 +256,11 @@ class TensorMethods {
   Ranked cummax(int64_t axis, Loc where = Loc::current()) const;                                   ///< cummax()
   Ranked cummin(int64_t axis, Loc where = Loc::current()) const;                                   ///< cummin()
   Ranked sort(int64_t axis = -1, bool descending = false, Loc where = Loc::current()) const;       ///< sort()
-  /// No axis: sort(-1, true) descends.
-  Ranked sort(bool) const = delete;
-  Tensor argsort(bool) const = delete;  ///< argsort(-1, true) descends
+  /// No axis: sort(-1, true) descends. A template of exactly bool, so that an integer converts to an axis alone.
+  template <std::same_as<bool> B>
+  Ranked sort(B) const = delete;
+  template <std::same_as<bool> B>
+  Tensor argsort(B) const = delete;  ///< argsort(-1, true) descends
   Tensor argsort(int64_t axis = -1, bool descending = false, Loc where = Loc::current()) const;  ///< argsort()
   Ranked topk(int64_t k, int64_t axis = -1, bool largest = true, bool sorted = true,
               Loc where = Loc::current()) const;  ///< topk()

@@ -23,13 +23,6 @@ namespace {
 constexpr DType kIntegers[] = {uint8, int8, uint16, int16, uint32, int32, uint64, int64};
 constexpr DType kFloats[] = {float16, bfloat16, float32, float64};
 
-std::string text_of(const std::string& path) {
-  std::ifstream in(repository_path(path));
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 /// The type of the first result for arguments of that type; "-" if they are refused.
 std::string result_of(const Row& row, DType dtype) {
   Row whole = row;
@@ -82,7 +75,7 @@ std::string table() {
 TEST_CASE("surface: docs/support.md is what the table gives; SURFACE_ACCEPT=1 writes it", "[surface]") {
   const std::string made = table();
   if (std::getenv("SURFACE_ACCEPT")) std::ofstream(repository_path("docs/support.md")) << made;
-  CHECK(text_of("docs/support.md") == made);
+  CHECK(repository_text("docs/support.md") == made);
 }
 
 TEST_CASE("surface: every public function has a row", "[surface]") {
@@ -91,11 +84,11 @@ TEST_CASE("surface: every public function has a row", "[surface]") {
     for (const Row& row : family->rows()) rows.insert(row.name);
   const std::regex declaration(
       "(?:inline )?(?:Tensor|bool|std::vector<Tensor>|std::pair<Tensor, Tensor>|[A-Z]\\w+) (\\w+)\\(.*");
-  std::istringstream headers(text_of("include/sinter/ops.h"));
+  std::istringstream headers(repository_text("include/sinter/ops.h"));
   for (std::string include; std::getline(headers, include);) {
     const size_t from = include.find('"'), to = include.rfind('"');
     if (from == to) continue;
-    std::istringstream header(text_of("include/" + include.substr(from + 1, to - from - 1)));
+    std::istringstream header(repository_text("include/" + include.substr(from + 1, to - from - 1)));
     for (std::string line; std::getline(header, line);) {
       std::smatch name;
       if (!std::regex_match(line, name, declaration)) continue;
