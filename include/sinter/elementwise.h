@@ -128,7 +128,7 @@ Tensor add(Arg a, Arg b, Arg alpha = 1);  ///< a + alpha * b
 Tensor sub(Arg a, Arg b, Arg alpha = 1);  ///< a - alpha * b
 Tensor mul(Arg a, Arg b);                 ///< a * b
 /// a / b, then rounded; the rounded one has no gradient.
-Tensor div(Arg a, Arg b, RoundingMode rounding_mode = RoundingMode::None);
+Tensor div(Arg a, Arg b, Choice<RoundingMode> rounding_mode = RoundingMode::None);
 Tensor true_divide(Arg a, Arg b);          ///< a / b
 Tensor positive(Arg x);                    ///< x; no bools
 Tensor negative(Arg x);                    ///< -x; no bools

@@ -80,7 +80,7 @@ Tensor sigmoid(Arg x) {
 Tensor silu(Arg x) {
   return float_function("silu", x, [](UOp n) { return n * tensor::sigmoid(n); });
 }
-Tensor gelu(Arg x, Gelu form) {
+Tensor gelu(Arg x, Choice<Gelu> form) {
   return float_function("gelu", x, [form](UOp n) {
     UOp inner = form == Gelu::Exact
                     ? ir::alu(ir::Op::Erf, {n * std::sqrt(0.5)})

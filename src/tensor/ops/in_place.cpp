@@ -1,7 +1,8 @@
 // Methods that write: each assigns what the function of its name gives, and errors bear its own name.
+#include "sinter/in_place_methods.h"
+
 #include "sinter/create.h"
 #include "sinter/ops.h"
-#include "sinter/tensor_methods.h"
 #include "tensor/core/cell.h"
 
 namespace sinter::inline v0 {
@@ -16,90 +17,157 @@ Tensor& write(const char* name, Tensor& to, Loc where, F value) {
   return to.assign(value(Arg(to, where)), where);
 }
 
+/// Draws take the type and the device of the tensor that they are written to.
+RandomOptions drawn_for(const Tensor& to, Generator* generator, Loc where) {
+  return {.dtype = to.dtype(where), .generator = generator, .device = to.device(where)};
+}
+
 }  // namespace
 
-Tensor& TensorMethods::self() { return static_cast<Tensor&>(*this); }
+Tensor& InPlaceMethods::self() { return static_cast<Tensor&>(*this); }
 
-Tensor& TensorMethods::add_(Arg other) & {
+Tensor& InPlaceMethods::add_(Arg other) & {
   return write("add_", self(), other.where(), [&](const Arg& x) { return x + other; });
 }
-Tensor& TensorMethods::add_(Arg other, Arg alpha) & {
+Tensor& InPlaceMethods::add_(Arg other, Arg alpha) & {
   return write("add_", self(), other.where(), [&](const Arg& x) { return sinter::add(x, other, alpha); });
 }
-Tensor& TensorMethods::sub_(Arg other) & {
+Tensor& InPlaceMethods::sub_(Arg other) & {
   return write("sub_", self(), other.where(), [&](const Arg& x) { return x - other; });
 }
-Tensor& TensorMethods::mul_(Arg other) & {
+Tensor& InPlaceMethods::sub_(Arg other, Arg alpha) & {
+  return write("sub_", self(), other.where(), [&](const Arg& x) { return sinter::sub(x, other, alpha); });
+}
+Tensor& InPlaceMethods::mul_(Arg other) & {
   return write("mul_", self(), other.where(), [&](const Arg& x) { return x * other; });
 }
-Tensor& TensorMethods::div_(Arg other) & {
+Tensor& InPlaceMethods::div_(Arg other) & {
   return write("div_", self(), other.where(), [&](const Arg& x) { return x / other; });
 }
-Tensor& TensorMethods::pow_(Arg other) & {
+Tensor& InPlaceMethods::div_(Arg other, Choice<RoundingMode> rounding_mode) & {
+  return write("div_", self(), other.where(), [&](const Arg& x) { return sinter::div(x, other, rounding_mode); });
+}
+Tensor& InPlaceMethods::remainder_(Arg other) & {
+  return write("remainder_", self(), other.where(), [&](const Arg& x) { return x % other; });
+}
+Tensor& InPlaceMethods::pow_(Arg other) & {
   return write("pow_", self(), other.where(), [&](const Arg& x) { return sinter::pow(x, other); });
 }
-Tensor& TensorMethods::clamp_(Arg lo, Arg hi) & {
+Tensor& InPlaceMethods::clamp_(Arg lo, Arg hi) & {
   return write("clamp_", self(), lo.where(), [&](const Arg& x) { return sinter::clamp(x, lo, hi); });
 }
-Tensor& TensorMethods::clamp_min_(Arg lo) & {
+Tensor& InPlaceMethods::clip_(Arg lo, Arg hi) & {
+  return write("clip_", self(), lo.where(), [&](const Arg& x) { return sinter::clamp(x, lo, hi); });
+}
+Tensor& InPlaceMethods::clamp_min_(Arg lo) & {
   return write("clamp_min_", self(), lo.where(), [&](const Arg& x) { return sinter::clamp_min(x, lo); });
 }
-Tensor& TensorMethods::clamp_max_(Arg hi) & {
+Tensor& InPlaceMethods::clamp_max_(Arg hi) & {
   return write("clamp_max_", self(), hi.where(), [&](const Arg& x) { return sinter::clamp_max(x, hi); });
 }
-Tensor& TensorMethods::lerp_(Arg end, Arg weight) & {
+Tensor& InPlaceMethods::lerp_(Arg end, Arg weight) & {
   return write("lerp_", self(), end.where(), [&](const Arg& x) { return sinter::lerp(x, end, weight); });
 }
-Tensor& TensorMethods::addcmul_(Arg a, Arg b, Arg value) & {
+Tensor& InPlaceMethods::addcmul_(Arg a, Arg b, Arg value) & {
   return write("addcmul_", self(), a.where(), [&](const Arg& x) { return sinter::addcmul(x, a, b, value); });
 }
-Tensor& TensorMethods::addcdiv_(Arg a, Arg b, Arg value) & {
+Tensor& InPlaceMethods::addcdiv_(Arg a, Arg b, Arg value) & {
   return write("addcdiv_", self(), a.where(), [&](const Arg& x) { return sinter::addcdiv(x, a, b, value); });
 }
-Tensor& TensorMethods::masked_fill_(Arg mask, Arg value) & {
+Tensor& InPlaceMethods::addmm_(Arg a, Arg b, Arg beta, Arg alpha) & {
+  return write("addmm_", self(), a.where(), [&](const Arg& x) { return sinter::addmm(x, a, b, beta, alpha); });
+}
+Tensor& InPlaceMethods::masked_fill_(Arg mask, Arg value) & {
   return write("masked_fill_", self(), mask.where(), [&](const Arg& x) { return sinter::masked_fill(x, mask, value); });
 }
-Tensor& TensorMethods::masked_scatter_(const Tensor& mask, Arg source, Loc where) & {
+Tensor& InPlaceMethods::masked_scatter_(const Tensor& mask, Arg source, Loc where) & {
   return write("masked_scatter_", self(), where, [&](const Arg& x) { return sinter::masked_scatter(x, mask, source); });
 }
-Tensor& TensorMethods::copy_(Arg value) & {
+Tensor& InPlaceMethods::copy_(Arg value) & {
   return write("copy_", self(), value.where(), [&](const Arg&) { return value; });
 }
-Tensor& TensorMethods::fill_(Arg value) & {
+Tensor& InPlaceMethods::fill_(Arg value) & {
   return write("fill_", self(), value.where(), [&](const Arg&) { return value; });
 }
-Tensor& TensorMethods::zero_(Loc where) & {
+Tensor& InPlaceMethods::zero_(Loc where) & {
   return write("zero_", self(), where, [&](const Arg&) { return Arg(0, where); });
 }
-Tensor& TensorMethods::exp_(Loc where) & { return write("exp_", self(), where, sinter::exp); }
-Tensor& TensorMethods::sqrt_(Loc where) & { return write("sqrt_", self(), where, sinter::sqrt); }
-Tensor& TensorMethods::relu_(Loc where) & { return write("relu_", self(), where, sinter::relu); }
-Tensor& TensorMethods::neg_(Loc where) & { return write("neg_", self(), where, sinter::negative); }
-Tensor& TensorMethods::abs_(Loc where) & { return write("abs_", self(), where, sinter::abs); }
-Tensor& TensorMethods::log_(Loc where) & { return write("log_", self(), where, sinter::log); }
-Tensor& TensorMethods::tanh_(Loc where) & { return write("tanh_", self(), where, sinter::tanh); }
-Tensor& TensorMethods::sigmoid_(Loc where) & { return write("sigmoid_", self(), where, sinter::sigmoid); }
-Tensor& TensorMethods::floor_(Loc where) & { return write("floor_", self(), where, sinter::floor); }
-Tensor& TensorMethods::round_(Loc where) & { return write("round_", self(), where, sinter::round); }
-Tensor& TensorMethods::triu_(int64_t offset, Loc where) & {
+Tensor& InPlaceMethods::exp_(Loc where) & { return write("exp_", self(), where, sinter::exp); }
+Tensor& InPlaceMethods::sqrt_(Loc where) & { return write("sqrt_", self(), where, sinter::sqrt); }
+Tensor& InPlaceMethods::relu_(Loc where) & { return write("relu_", self(), where, sinter::relu); }
+Tensor& InPlaceMethods::neg_(Loc where) & { return write("neg_", self(), where, sinter::negative); }
+Tensor& InPlaceMethods::abs_(Loc where) & { return write("abs_", self(), where, sinter::abs); }
+Tensor& InPlaceMethods::log_(Loc where) & { return write("log_", self(), where, sinter::log); }
+Tensor& InPlaceMethods::tanh_(Loc where) & { return write("tanh_", self(), where, sinter::tanh); }
+Tensor& InPlaceMethods::sigmoid_(Loc where) & { return write("sigmoid_", self(), where, sinter::sigmoid); }
+Tensor& InPlaceMethods::floor_(Loc where) & { return write("floor_", self(), where, sinter::floor); }
+Tensor& InPlaceMethods::round_(Loc where) & { return write("round_", self(), where, sinter::round); }
+Tensor& InPlaceMethods::ceil_(Loc where) & { return write("ceil_", self(), where, sinter::ceil); }
+Tensor& InPlaceMethods::trunc_(Loc where) & { return write("trunc_", self(), where, sinter::trunc); }
+Tensor& InPlaceMethods::square_(Loc where) & { return write("square_", self(), where, sinter::square); }
+Tensor& InPlaceMethods::reciprocal_(Loc where) & { return write("reciprocal_", self(), where, sinter::reciprocal); }
+Tensor& InPlaceMethods::rsqrt_(Loc where) & { return write("rsqrt_", self(), where, sinter::rsqrt); }
+Tensor& InPlaceMethods::sin_(Loc where) & { return write("sin_", self(), where, sinter::sin); }
+Tensor& InPlaceMethods::cos_(Loc where) & { return write("cos_", self(), where, sinter::cos); }
+Tensor& InPlaceMethods::nan_to_num_(double nan, std::optional<double> posinf, std::optional<double> neginf,
+                                    Loc where) & {
+  return write("nan_to_num_", self(), where, [&](const Arg& x) { return sinter::nan_to_num(x, nan, posinf, neginf); });
+}
+Tensor& InPlaceMethods::cumsum_(int64_t axis, Loc where) & {
+  return write("cumsum_", self(), where, [&](const Arg& x) { return sinter::cumsum(x, axis); });
+}
+Tensor& InPlaceMethods::cumprod_(int64_t axis, Loc where) & {
+  return write("cumprod_", self(), where, [&](const Arg& x) { return sinter::cumprod(x, axis); });
+}
+Tensor& InPlaceMethods::triu_(int64_t offset, Loc where) & {
   return write("triu_", self(), where, [&](const Arg&) { return sinter::triu(self(), offset, where); });
 }
-Tensor& TensorMethods::tril_(int64_t offset, Loc where) & {
+Tensor& InPlaceMethods::tril_(int64_t offset, Loc where) & {
   return write("tril_", self(), where, [&](const Arg&) { return sinter::tril(self(), offset, where); });
 }
-Tensor& TensorMethods::uniform_(double low, double high, Generator* generator, Loc where) & {
+Tensor& InPlaceMethods::uniform_(double low, double high, Generator* generator, Loc where) & {
   return write("uniform_", self(), where, [&](const Arg&) {
-    const RandomOptions options{.dtype = self().dtype(where), .generator = generator, .device = self().device(where)};
-    return sinter::uniform(Arg(low, where), high, self().shape(), options);
+    return sinter::uniform(Arg(low, where), high, self().shape(), drawn_for(self(), generator, where));
   });
 }
-Tensor& TensorMethods::normal_(double mean, double deviation, Generator* generator, Loc where) & {
+Tensor& InPlaceMethods::normal_(double mean, double deviation, Generator* generator, Loc where) & {
   return write("normal_", self(), where, [&](const Arg&) {
-    const RandomOptions options{.dtype = self().dtype(where), .generator = generator, .device = self().device(where)};
-    return sinter::normal(Arg(mean, where), deviation, self().shape(), options);
+    return sinter::normal(Arg(mean, where), deviation, self().shape(), drawn_for(self(), generator, where));
   });
 }
-Tensor& TensorMethods::fill_diagonal_(Arg value) & {
+Tensor& InPlaceMethods::exponential_(double rate, Generator* generator, Loc where) & {
+  return write("exponential_", self(), where, [&](const Arg&) {
+    return sinter::exponential(Arg(rate, where), self().shape(), drawn_for(self(), generator, where));
+  });
+}
+Tensor& InPlaceMethods::bernoulli_(double p, Generator* generator, Loc where) & {
+  return write("bernoulli_", self(), where, [&](const Arg&) {
+    return sinter::bernoulli(p, self().shape(), {.generator = generator, .device = self().device(where)}, where);
+  });
+}
+Tensor& InPlaceMethods::bernoulli_(const Tensor& p, Generator* generator, Loc where) & {
+  return write("bernoulli_", self(), where, [&](const Arg&) {
+    return sinter::bernoulli(sinter::broadcast_to(p, self().shape(), where), {.generator = generator}, where);
+  });
+}
+Tensor& InPlaceMethods::random_(int64_t low, int64_t high, Generator* generator, Loc where) & {
+  return write("random_", self(), where, [&](const Arg&) {
+    RandomOptions options = drawn_for(self(), generator, where);
+    const DType type = options.dtype;
+    if (!is_integer(type)) options.dtype = int64;
+    return sinter::randint(low, high, self().shape(), options, where).to(type, where);
+  });
+}
+Tensor& InPlaceMethods::random_(int64_t high, Loc where) & { return random_(0, high, nullptr, where); }
+Tensor& InPlaceMethods::detach_(Loc where) & {
+  const OuterCall call("detach_", where);
+  const bool is_leaf = [&] {
+    const ir::GraphScope scope;
+    return self().cell() && self().cell()->leaf_id != 0;
+  }();
+  return is_leaf ? self().requires_grad(false, where) : self().assign(self().detach(where), where);
+}
+Tensor& InPlaceMethods::fill_diagonal_(Arg value) & {
   return write("fill_diagonal_", self(), value.where(), [&](const Arg& x) {
     const Shape shape = self().shape(value.where());
     if (shape.rank() != 2) usage_error("shape {} has no diagonal; give a matrix", to_string(shape));
@@ -107,22 +175,35 @@ Tensor& TensorMethods::fill_diagonal_(Arg value) & {
     return sinter::where(row == arange(shape[1], int64, self().device()), value, x);
   });
 }
-Tensor& TensorMethods::scatter_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
+Tensor& InPlaceMethods::scatter_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
   return write("scatter_", self(), where, [&](const Arg& x) { return sinter::scatter(x, axis, index, value); });
 }
-Tensor& TensorMethods::scatter_add_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
+Tensor& InPlaceMethods::scatter_add_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
   return write("scatter_add_", self(), where, [&](const Arg& x) { return sinter::scatter_add(x, axis, index, value); });
 }
-Tensor& TensorMethods::index_add_(int64_t axis, const Tensor& index, Arg source, Loc where) & {
+Tensor& InPlaceMethods::scatter_reduce_(int64_t axis, const Tensor& index, Arg value, Choice<ScatterReduce> reduce,
+                                        bool include_self, Loc where) & {
+  return write("scatter_reduce_", self(), where,
+               [&](const Arg& x) { return sinter::scatter_reduce(x, axis, index, value, reduce, include_self); });
+}
+Tensor& InPlaceMethods::put_(const Tensor& index, Arg source, bool accumulate, Loc where) & {
+  return write("put_", self(), where, [&](const Arg& x) { return sinter::put(x, index, source, accumulate); });
+}
+Tensor& InPlaceMethods::index_reduce_(int64_t axis, const Tensor& index, Arg source, Choice<ScatterReduce> reduce,
+                                      bool include_self, Loc where) & {
+  return write("index_reduce_", self(), where,
+               [&](const Arg& x) { return sinter::index_reduce(x, axis, index, source, reduce, include_self); });
+}
+Tensor& InPlaceMethods::index_add_(int64_t axis, const Tensor& index, Arg source, Loc where) & {
   return write("index_add_", self(), where, [&](const Arg& x) { return sinter::index_add(x, axis, index, source); });
 }
-Tensor& TensorMethods::index_copy_(int64_t axis, const Tensor& index, Arg source, Loc where) & {
+Tensor& InPlaceMethods::index_copy_(int64_t axis, const Tensor& index, Arg source, Loc where) & {
   return write("index_copy_", self(), where, [&](const Arg& x) { return sinter::index_copy(x, axis, index, source); });
 }
-Tensor& TensorMethods::index_fill_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
+Tensor& InPlaceMethods::index_fill_(int64_t axis, const Tensor& index, Arg value, Loc where) & {
   return write("index_fill_", self(), where, [&](const Arg& x) { return sinter::index_fill(x, axis, index, value); });
 }
-Tensor& TensorMethods::index_put_(const std::vector<Index>& items, Arg value, bool accumulate, Loc where) & {
+Tensor& InPlaceMethods::index_put_(const std::vector<Index>& items, Arg value, bool accumulate, Loc where) & {
   const OuterCall call("index_put_", where);
   if (!accumulate) {
     self().at(items, where).assign(value);
@@ -133,7 +214,7 @@ Tensor& TensorMethods::index_put_(const std::vector<Index>& items, Arg value, bo
   if (value.is_tensor()) value = Arg(sinter::broadcast_to(Tensor(value.cell()), part.shape()).reshape({-1}), where);
   return self().assign(sinter::scatter_add(self().reshape({-1}), 0, part.reshape({-1}), value).reshape(shape), where);
 }
-Tensor& TensorMethods::put_at_tensors(const std::vector<Tensor>& indices, Arg value, bool accumulate, Loc where) {
+Tensor& InPlaceMethods::put_at_tensors(const std::vector<Tensor>& indices, Arg value, bool accumulate, Loc where) {
   return index_put_(std::vector<Index>(indices.begin(), indices.end()), value, accumulate, where);
 }
 

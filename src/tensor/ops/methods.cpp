@@ -1,6 +1,7 @@
 // Each method calls the function of its name. Those that write are in in_place.cpp.
 #include "sinter/tensor_methods.h"
 
+#include "sinter/create.h"
 #include "sinter/ops.h"
 
 namespace sinter::inline v0 {
@@ -57,6 +58,10 @@ Tensor TensorMethods::nan_to_num(double nan, std::optional<double> posinf, std::
                                  Loc where) const {
   return sinter::nan_to_num(Arg(self(), where), nan, posinf, neginf);
 }
+Tensor TensorMethods::hardshrink(double lambda, Loc where) const {
+  return sinter::hardshrink(Arg(self(), where), lambda);
+}
+Tensor TensorMethods::prelu(const Tensor& weight, Loc where) const { return sinter::prelu(Arg(self(), where), weight); }
 Tensor TensorMethods::logit(std::optional<double> eps, Loc where) const {
   return sinter::logit(Arg(self(), where), eps);
 }
@@ -108,13 +113,13 @@ Tensor TensorMethods::sub(Arg other, Arg alpha, Loc where) const {
   return sinter::sub(Arg(self(), where), other, alpha);
 }
 Tensor TensorMethods::div(Arg other, Loc where) const { return sinter::div(Arg(self(), where), other); }
-Tensor TensorMethods::div(Arg other, RoundingMode rounding_mode, Loc where) const {
+Tensor TensorMethods::div(Arg other, Choice<RoundingMode> rounding_mode, Loc where) const {
   return sinter::div(Arg(self(), where), other, rounding_mode);
 }
 Tensor TensorMethods::clamp(Arg lo, Arg hi, Loc where) const { return sinter::clamp(Arg(self(), where), lo, hi); }
-Tensor TensorMethods::clamp(Arg lo, Loc where) const { return sinter::clamp_min(Arg(self(), where), lo); }
-Tensor TensorMethods::clamp(std::nullopt_t, Arg hi, Loc where) const {
-  return sinter::clamp_max(Arg(self(), where), hi);
+Tensor TensorMethods::clamp(Arg lo, Loc where) const { return sinter::clamp(Arg(self(), where), lo); }
+Tensor TensorMethods::clamp(std::nullopt_t none, Arg hi, Loc where) const {
+  return sinter::clamp(Arg(self(), where), none, hi);
 }
 Tensor TensorMethods::lerp(Arg end, Arg weight, Loc where) const {
   return sinter::lerp(Arg(self(), where), end, weight);
@@ -192,6 +197,10 @@ Tensor TensorMethods::tile(const std::vector<int64_t>& counts, Loc where) const 
 Tensor TensorMethods::repeat_interleave(int64_t count, std::optional<int64_t> axis, Loc where) const {
   return sinter::repeat_interleave(self(), count, axis, where);
 }
+Tensor TensorMethods::repeat_interleave(const Tensor& repeats, std::optional<int64_t> axis,
+                                        std::optional<int64_t> output_size, Loc where) const {
+  return sinter::repeat_interleave(self(), repeats, axis, output_size, where);
+}
 Tensor TensorMethods::diagonal(int64_t offset, int64_t a, int64_t b, Loc where) const {
   return sinter::diagonal(self(), offset, a, b, where);
 }
@@ -235,6 +244,13 @@ Tensor TensorMethods::cholesky(bool upper, Loc where) const { return sinter::cho
 Tensor TensorMethods::det(Loc where) const { return sinter::det(Arg(self(), where)); }
 Tensor TensorMethods::inverse(Loc where) const { return sinter::inverse(Arg(self(), where)); }
 Tensor TensorMethods::logdet(Loc where) const { return sinter::logdet(Arg(self(), where)); }
+LU TensorMethods::lu(Loc where) const { return sinter::lu(Arg(self(), where)); }
+Tensor TensorMethods::pinverse(std::optional<double> cutoff, Loc where) const {
+  return sinter::pinverse(Arg(self(), where), cutoff);
+}
+Tensor TensorMethods::cholesky_solve(Arg l, bool upper, Loc where) const {
+  return sinter::cholesky_solve(Arg(self(), where), l, upper);
+}
 SlogDet TensorMethods::slogdet(Loc where) const { return sinter::slogdet(Arg(self(), where)); }
 QR TensorMethods::qr(std::string_view mode, Loc where) const { return sinter::qr(Arg(self(), where), mode); }
 SVD TensorMethods::svd(bool full_matrices, Loc where) const { return sinter::svd(Arg(self(), where), full_matrices); }
@@ -271,11 +287,11 @@ Tensor TensorMethods::logcumsumexp(int64_t axis, Loc where) const {
 }
 Ranked TensorMethods::cummax(int64_t axis, Loc where) const { return sinter::cummax(Arg(self(), where), axis); }
 Ranked TensorMethods::cummin(int64_t axis, Loc where) const { return sinter::cummin(Arg(self(), where), axis); }
-Ranked TensorMethods::sort(int64_t axis, bool descending, Loc where) const {
-  return sinter::sort(Arg(self(), where), axis, descending);
+Ranked TensorMethods::sort(int64_t axis, bool descending, bool stable, Loc where) const {
+  return sinter::sort(Arg(self(), where), axis, descending, stable);
 }
-Tensor TensorMethods::argsort(int64_t axis, bool descending, Loc where) const {
-  return sinter::argsort(Arg(self(), where), axis, descending);
+Tensor TensorMethods::argsort(int64_t axis, bool descending, bool stable, Loc where) const {
+  return sinter::argsort(Arg(self(), where), axis, descending, stable);
 }
 Ranked TensorMethods::topk(int64_t k, int64_t axis, bool largest, bool sorted, Loc where) const {
   return sinter::topk(Arg(self(), where), k, axis, largest, sorted);
@@ -289,6 +305,14 @@ Ranked TensorMethods::median(int64_t axis, bool keepdim, Loc where) const {
 }
 Tensor TensorMethods::quantile(Arg q, std::optional<int64_t> axis, bool keepdim, Loc where) const {
   return sinter::quantile(Arg(self(), where), q, axis, keepdim);
+}
+Tensor TensorMethods::quantile(Arg q, std::optional<int64_t> axis, bool keepdim, Choice<Interpolation> interpolation,
+                               Loc where) const {
+  return sinter::quantile(Arg(self(), where), q, axis, keepdim, interpolation);
+}
+Tensor TensorMethods::nanquantile(Arg q, std::optional<int64_t> axis, bool keepdim, Choice<Interpolation> interpolation,
+                                  Loc where) const {
+  return sinter::nanquantile(Arg(self(), where), q, axis, keepdim, interpolation);
 }
 Tensor TensorMethods::nanquantile(Arg q, std::optional<int64_t> axis, bool keepdim, Loc where) const {
   return sinter::nanquantile(Arg(self(), where), q, axis, keepdim);
@@ -309,6 +333,9 @@ Tensor TensorMethods::bincount(const Tensor& weights, int64_t least, Loc where) 
 Tensor TensorMethods::histc(int64_t bins, double low, double high, Loc where) const {
   return sinter::histc(Arg(self(), where), bins, low, high);
 }
+Histogram TensorMethods::histogram(int64_t bins, std::optional<std::pair<double, double>> range, Loc where) const {
+  return sinter::histogram(Arg(self(), where), bins, range);
+}
 
 Tensor TensorMethods::gather(int64_t axis, const Tensor& index, Loc where) const {
   return sinter::gather(Arg(self(), where), axis, index);
@@ -326,7 +353,7 @@ Tensor TensorMethods::scatter(int64_t axis, const Tensor& index, Arg value, Loc 
 Tensor TensorMethods::scatter_add(int64_t axis, const Tensor& index, Arg value, Loc where) const {
   return sinter::scatter_add(Arg(self(), where), axis, index, value);
 }
-Tensor TensorMethods::scatter_reduce(int64_t axis, const Tensor& index, Arg value, ScatterReduce reduce,
+Tensor TensorMethods::scatter_reduce(int64_t axis, const Tensor& index, Arg value, Choice<ScatterReduce> reduce,
                                      bool include_self, Loc where) const {
   return sinter::scatter_reduce(Arg(self(), where), axis, index, value, reduce, include_self);
 }
@@ -338,6 +365,13 @@ Tensor TensorMethods::index_copy(int64_t axis, const Tensor& index, Arg source, 
 }
 Tensor TensorMethods::index_fill(int64_t axis, const Tensor& index, Arg value, Loc where) const {
   return sinter::index_fill(Arg(self(), where), axis, index, value);
+}
+Tensor TensorMethods::index_reduce(int64_t axis, const Tensor& index, Arg source, Choice<ScatterReduce> reduce,
+                                   bool include_self, Loc where) const {
+  return sinter::index_reduce(Arg(self(), where), axis, index, source, reduce, include_self);
+}
+Tensor TensorMethods::put(const Tensor& index, Arg source, bool accumulate, Loc where) const {
+  return sinter::put(Arg(self(), where), index, source, accumulate);
 }
 Tensor TensorMethods::index_put(const std::vector<Tensor>& indices, Arg value, bool accumulate, Loc where) const {
   return sinter::index_put(Arg(self(), where), indices, value, accumulate);
@@ -355,6 +389,35 @@ Tensor TensorMethods::multinomial(int64_t count, bool replacement, Loc where) co
 }
 Tensor TensorMethods::multinomial(int64_t count, bool replacement, const RandomOptions& options, Loc where) const {
   return sinter::multinomial(self(), count, replacement, options, where);
+}
+Tensor TensorMethods::bernoulli(Loc where) const { return sinter::bernoulli(self(), {}, where); }
+Tensor TensorMethods::bernoulli(const RandomOptions& options, Loc where) const {
+  return sinter::bernoulli(self(), options, where);
+}
+
+Tensor TensorMethods::type_as(const Tensor& like, Loc where) const {
+  const CallScope call("type_as", where);
+  return self().to(like, where);
+}
+Tensor TensorMethods::half(Loc where) const {
+  const CallScope call("half", where);
+  return self().to(float16, where);
+}
+Tensor TensorMethods::new_zeros(const Shape& shape, DType dtype, Loc where) const {
+  const CallScope call("new_zeros", where);
+  return zeros(shape, dtype == DType::Void ? self().dtype(where) : dtype, self().device(where), where);
+}
+Tensor TensorMethods::new_ones(const Shape& shape, DType dtype, Loc where) const {
+  const CallScope call("new_ones", where);
+  return ones(shape, dtype == DType::Void ? self().dtype(where) : dtype, self().device(where), where);
+}
+Tensor TensorMethods::new_empty(const Shape& shape, DType dtype, Loc where) const {
+  const CallScope call("new_empty", where);
+  return empty(shape, dtype == DType::Void ? self().dtype(where) : dtype, self().device(where), where);
+}
+Tensor TensorMethods::new_full(const Shape& shape, Arg value, DType dtype) const {
+  const CallScope call("new_full", value);
+  return full(shape, value, dtype == DType::Void ? self().dtype(value.where()) : dtype, self().device(value.where()));
 }
 
 }  // namespace sinter::inline v0

@@ -65,6 +65,7 @@ const std::map<std::string, AlongAxis>& calls() {
       {"scatter", [](const Tensor& x) { return x.scatter(1, x.argsort(1), 1); }},
       {"scatter_add", [](const Tensor& x) { return x.scatter_add(1, x.argsort(1), 1); }},
       {"scatter_reduce", [](const Tensor& x) { return x.scatter_reduce(1, x.argsort(1), 1, ScatterReduce::Prod); }},
+      {"index_reduce", [](const Tensor& x) { return x.index_reduce(1, from({0, 2}), 1, "amax"); }},
       {"index_add", [](const Tensor& x) { return x.index_add(1, from({0, 2}), 1); }},
       {"index_copy", [](const Tensor& x) { return x.index_copy(1, from({0, 2}), 1); }},
       {"index_fill", [](const Tensor& x) { return x.index_fill(1, from({0, 2}), 1); }},
