@@ -25,6 +25,9 @@ TEST_CASE("tensors from data keep type, shape and order", "[tensor]") {
   CHECK(numbers(from(std::vector<bool>{true, false, true})) == list({1, 0, 1}));
   const int32_t raw[] = {7, -8, 9, 10};
   CHECK(numbers(from(raw, {2, 2})) == list({7, -8, 9, 10}));
+  CHECK(numbers(from_bytes(raw, int32, {4})) == list({7, -8, 9, 10}));
+  CHECK(numbers(ones_like(from(raw, {2, 2}))) == list({1, 1, 1, 1}));
+  CHECK(empty_like(from(raw, {2, 2})).dtype() == int32);
   CHECK(Tensor(2.5).dtype() == float32);
   CHECK(Tensor(2).dtype() == int64);
   CHECK(Tensor(true).dtype() == boolean);
