@@ -15,7 +15,7 @@ class Case:
     once: str = ""        # of start and memory: the worker's case
     steps: int = 1        # of start and memory: of training
     warm: bool = False    # of start and memory: with full disk caches
-    plain: str = ""       # the product whose FLOP rate this one should reach
+    plain: str = ""       # the case whose FLOP rate this one should reach
     runs: int = 11        # of start: processes
     ranked: str = ""      # the geometric mean that it counts in
     device: str = ""      # where it runs; empty: everywhere
@@ -145,6 +145,15 @@ def network(name, batch, macs):
             Case(f"memory:{name}", kind="memory", once=train, steps=5, warm=True)]
 
 
+def checkpointed(batch):
+    """Steps of twelve transformer blocks that keep what the gradient needs, and that compute it again, and their memory. The rate of the
+    second is that of the same work: below that of the first by what computing again costs."""
+    flops = 2.0 * batch * 3 * (gpt_macs(layers=12, positions=128, size=256, tokens=0)[0] + 256 * 10)
+    steps = {name: f"train:{name}:{batch}" for name in ("blocks", "blocks-checkpoint")}
+    return [Case(steps["blocks"], flops=flops), Case(steps["blocks-checkpoint"], flops=flops, plain=steps["blocks"]),
+            *(Case(f"memory:{name}", kind="memory", once=step, steps=5, warm=True) for name, step in steps.items())]
+
+
 def decode(layers, size, tokens, positions):
     """A token reads all weights but the table of tokens, and half of the caches in the mean."""
     weights = layers * 12 * size ** 2 + size * tokens
@@ -207,5 +216,5 @@ CASES = [
     *network("resnet18", 32, resnet18_macs()), *network("mobilenet", 32, mobilenet_macs()), *network("unet", 8, unet_macs()),
     *network("gpt", 32, gpt_macs()), *network("lstm", 32, lstm_macs()),
     *network("lstm-layer", 32, lstm_macs()), *network("vae", 64, vae_macs()),
-    *network("mixer", 32, mixer_macs()),
+    *network("mixer", 32, mixer_macs()), *checkpointed(4),
 ]

@@ -7,6 +7,7 @@ from typing import Callable
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
 
 import worker
 
@@ -132,6 +133,28 @@ class Transformer(Gpt):
     TOKENS, POSITIONS, SIZE, HEADS, LAYERS, DROPOUT = 4096, 512, 512, 8, 6, 0.0
 
 
+class Blocks(nn.Module):
+    POSITIONS, SIZE, HEADS, LAYERS = 128, 256, 4, 12
+
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.Sequential(*(GptBlock(self.SIZE, self.HEADS, 0.0) for _ in range(self.LAYERS)))
+        self.norm, self.out = nn.LayerNorm(self.SIZE), nn.Linear(self.SIZE, 10)
+
+    def call(self, block, x):
+        return block(x)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = self.call(block, x)
+        return self.out(self.norm(x).mean(1))
+
+
+class CheckpointedBlocks(Blocks):
+    def call(self, block, x):
+        return checkpoint(block, x, use_reentrant=False)
+
+
 class LstmModel(nn.Module):
     """The peer of both ways to write it: one call is quicker than a loop over nn.LSTMCell."""
     TOKENS, POSITIONS, SIZE = 256, 64, 256
@@ -233,6 +256,10 @@ def classes(n):
     return worker.uniform((n, 3, 32, 32), 1), worker.labels(n)
 
 
+def features(n):
+    return worker.uniform((n, Blocks.POSITIONS, Blocks.SIZE), 1), worker.labels(n)
+
+
 def pixels(n):
     return worker.uniform((n, 3, 64, 64), 1), worker.labels(n * 64 * 64).reshape(n, 64, 64)
 
@@ -275,6 +302,8 @@ RECIPES = {
     "unet": Recipe(UNet, torch.optim.Adam, {"lr": 1e-4}, pixels, class_loss),
     "gpt": Recipe(Gpt, torch.optim.AdamW, {"lr": 1e-3}, text(Gpt), token_loss, True),
     "transformer": Recipe(Transformer, torch.optim.AdamW, {"lr": 1e-4}, text(Transformer), token_loss),
+    "blocks": Recipe(Blocks, torch.optim.AdamW, {"lr": 1e-4}, features, class_loss),
+    "blocks-checkpoint": Recipe(CheckpointedBlocks, torch.optim.AdamW, {"lr": 1e-4}, features, class_loss),
     "lstm": Recipe(LstmModel, torch.optim.Adam, {"lr": 1e-3}, text(LstmModel), token_loss),
     "lstm-layer": Recipe(LstmModel, torch.optim.Adam, {"lr": 1e-3}, text(LstmModel), token_loss),
     "vae": Recipe(Vae, torch.optim.Adam, {"lr": 1e-3}, digits, lambda model, x, y: model.loss(x), True),

@@ -1,4 +1,5 @@
 // Networks as people write them: steps of training and inference, on a batch that stays the same.
+#include "networks/blocks.h"
 #include "networks/gpt.h"
 #include "networks/lstm.h"
 #include "networks/mixer.h"
@@ -21,6 +22,10 @@ struct Batch {
 
 /// Images and a class for each.
 Batch classes(int64_t n) { return {input({n, 3, 32, 32}, 1), sn::from(labels(n, 10))}; }
+/// Features at positions, and a class for each element.
+Batch features(int64_t n) {
+  return {input({n, Blocks<false>::kPositions, Blocks<false>::kSize}, 1), sn::from(labels(n, 10))};
+}
 /// Images and a class for each pixel.
 Batch pixels(int64_t n) { return {input({n, 3, 64, 64}, 1), sn::from(labels(n * 64 * 64, 10), {n, 64, 64})}; }
 /// Images without classes.
@@ -136,6 +141,8 @@ const Network& find(const std::string& name) {
       {"unet", network<UNet, Adam>({{.lr = 1e-4}, pixels, class_loss})},
       {"gpt", network<Gpt, AdamW>({{}, text<Gpt>, token_loss, true})},
       {"transformer", network<Transformer, AdamW>({{.lr = 1e-4}, text<Transformer>, token_loss})},
+      {"blocks", network<Blocks<false>, AdamW>({{.lr = 1e-4}, features, class_loss})},
+      {"blocks-checkpoint", network<Blocks<true>, AdamW>({{.lr = 1e-4}, features, class_loss})},
       {"lstm", network<LstmModel, Adam>({{}, text<LstmModel>, token_loss})},
       {"lstm-layer", network<LstmLayerModel, Adam>({{}, text<LstmLayerModel>, token_loss})},
       {"vae", network<Vae, Adam>({{}, digits, [](const Vae& vae, const Batch& b) { return vae.loss(b.x); }, true})},

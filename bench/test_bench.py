@@ -132,6 +132,9 @@ class Protocol(unittest.TestCase):
         self.assertEqual(*losses)
         self.assertLess(losses[0][-1], losses[0][0])
 
+    def test_checkpoints_change_no_loss(self):
+        self.assertEqual(*(self.worker.ask(f"train:{name}:1", 0, 100).values for name in ("blocks", "blocks-checkpoint")))
+
     def test_once(self):
         case = Case("memory:mlp", kind="memory", once="step:mlp", steps=2)
         sample = run_once(self.library, case, 1, self.worker.cache, self.log, 100)

@@ -23,11 +23,11 @@ struct Sorter {
   SINTER_MODULE(symbols, positions, first, second, norm, out)
 
   static sn::nn::TransformerOptions options() {
-    return {.feedforward = 128, .dropout = 0, .gelu = true, .norm_first = true};
+    return {.dim_feedforward = 128, .dropout = 0, .gelu = true, .norm_first = true};
   }
   /// Symbols [n, kLength] to scores of the next one [n, kLength, kSymbols].
   sn::Tensor operator()(const sn::Tensor& x) const {
-    const sn::AttentionOptions past{.causal = true};
+    const sn::AttentionOptions past{.is_causal = true};
     return out(norm(second(first(symbols(x) + positions, past), past)));
   }
 };

@@ -11,7 +11,7 @@ namespace bench {
 /// A convolution, a batch norm and min(max(x, 0), 6).
 struct ConvNorm6 {
   ConvNorm6(int64_t in, int64_t out, int64_t window, int64_t stride = 1, int64_t groups = 1)
-      : conv(in, out, window, {.stride = stride, .padding = window / 2, .groups = groups}, false), norm(out) {}
+      : conv(in, out, window, {.stride = stride, .padding = window / 2, .groups = groups, .bias = false}), norm(out) {}
   sinter::Tensor operator()(const sinter::Tensor& x) const { return clamp(norm(conv(x)), 0, 6); }
   sinter::nn::Conv2d conv;
   sinter::nn::BatchNorm2d norm;
@@ -22,7 +22,7 @@ struct ConvNorm6 {
 struct InvertedResidual {
   InvertedResidual(int64_t in, int64_t out, int64_t stride, int64_t expansion)
       : depthwise(in * expansion, in * expansion, 3, stride, in * expansion),
-        project(in * expansion, out, 1, {}, false),
+        project(in * expansion, out, 1, {.bias = false}),
         norm(out),
         residual(stride == 1 && in == out) {
     if (expansion != 1) expand.emplace(in, in * expansion, 1);

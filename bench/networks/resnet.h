@@ -11,12 +11,12 @@ namespace bench {
 /// relu(f(x) + x), where f is two convolutions; an x of another shape is projected.
 struct BasicBlock {
   BasicBlock(int64_t in, int64_t out, int64_t stride)
-      : conv1(in, out, 3, {.stride = stride, .padding = 1}, false),
-        conv2(out, out, 3, {.padding = 1}, false),
+      : conv1(in, out, 3, {.stride = stride, .padding = 1, .bias = false}),
+        conv2(out, out, 3, {.padding = 1, .bias = false}),
         norm1(out),
         norm2(out) {
     if (stride != 1 || in != out)
-      shortcut.emplace(sinter::nn::Conv2d(in, out, 1, {.stride = stride}, false), sinter::nn::BatchNorm2d(out));
+      shortcut.emplace(sinter::nn::Conv2d(in, out, 1, {.stride = stride, .bias = false}), sinter::nn::BatchNorm2d(out));
   }
   sinter::Tensor operator()(const sinter::Tensor& x) const {
     const sinter::Tensor h = norm2(conv2(relu(norm1(conv1(x)))));
@@ -42,7 +42,7 @@ struct ResNet18 {
     for (const BasicBlock& block : blocks) h = block(h);
     return out(h.mean({2, 3}));
   }
-  sinter::nn::Conv2d stem{3, 64, 3, {.padding = 1}, false};
+  sinter::nn::Conv2d stem{3, 64, 3, {.padding = 1, .bias = false}};
   sinter::nn::BatchNorm2d norm{64};
   std::vector<BasicBlock> blocks;
   sinter::nn::Linear out{512, 10};

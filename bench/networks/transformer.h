@@ -12,7 +12,7 @@ struct TransformerBlock {
   TransformerBlock(int64_t size, int64_t heads)
       : norm1(size), norm2(size), attention(size, heads), wide(size, 4 * size), narrow(4 * size, size) {}
   sinter::Tensor operator()(const sinter::Tensor& x) const {
-    const sinter::Tensor h = x + attention(norm1(x), {.causal = true});
+    const sinter::Tensor h = x + attention(norm1(x), {.is_causal = true});
     return h + narrow(gelu(wide(norm2(h))));
   }
   sinter::nn::LayerNorm norm1, norm2;

@@ -8,7 +8,10 @@ namespace bench {
 /// Two convolutions of 3 x 3, each with a batch norm and relu.
 struct DoubleConv {
   DoubleConv(int64_t in, int64_t out)
-      : conv1(in, out, 3, {.padding = 1}, false), conv2(out, out, 3, {.padding = 1}, false), norm1(out), norm2(out) {}
+      : conv1(in, out, 3, {.padding = 1, .bias = false}),
+        conv2(out, out, 3, {.padding = 1, .bias = false}),
+        norm1(out),
+        norm2(out) {}
   sinter::Tensor operator()(const sinter::Tensor& x) const { return relu(norm2(conv2(relu(norm1(conv1(x)))))); }
   sinter::nn::Conv2d conv1, conv2;
   sinter::nn::BatchNorm2d norm1, norm2;

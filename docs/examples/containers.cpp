@@ -55,6 +55,19 @@ int main() {
   //> features.weight
   //! [forward hook]
 
+  //! [backward hook]
+  sn::nn::AnyModule twice = sn::nn::Functional([](const sn::Tensor& v) { return v * 2.0; });
+  twice.register_full_backward_hook([](std::vector<sn::Tensor>& grad_inputs, const sn::Tensor& grad_output) {
+    std::cout << grad_output << ' ' << grad_inputs[0] << '\n';
+    grad_inputs[0] = clamp(grad_inputs[0], -1.0, 1.0);
+  });
+  sn::Tensor start = sn::from({3.0}).requires_grad();
+  twice(start).sum().backward();
+  //> [1.] [2.]
+  std::cout << start.grad() << '\n';
+  //> [1.]
+  //! [backward hook]
+
   //! [list]
   sn::nn::ModuleDict heads({{"value", sn::nn::Linear(4, 1)}, {"policy", sn::nn::Linear(4, 6)}});
   std::cout << heads["policy"](sn::ones({2, 4})).shape() << ' ' << sn::nn::parameters(heads).size() << '\n';

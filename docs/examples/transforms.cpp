@@ -17,6 +17,12 @@ int main() {
   std::cout << sn::vmap(sn::grad(energy))(batch) << '\n';  // one program for all rows
   //> [[ 3. 12.]
   //>  [ 0.  3.]]
+  const auto spread = [](const sn::Tensor& row) { return std::vector<sn::Tensor>{row.min(), row.max()}; };
+  std::cout << sn::vmap(spread)(batch)[1] << '\n';  // of several results, several
+  //> [2. 0.]
+  const auto work = [](const sn::Tensor& force, const sn::Tensor& way) { return (force * way).sum(); };
+  std::cout << sn::grad(work, {0, 1})(x, batch[1])[0] << '\n';  // with respect to both
+  //> [ 0. -1.]
   std::cout << sn::jvp(energy, x, sn::from({1.0, 0.0})).other << '\n';
   //> 3.0
   //! [transforms]

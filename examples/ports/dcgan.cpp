@@ -9,25 +9,25 @@ constexpr int64_t kNoise = 32, kBatch = 16, kSize = 16;
 
 nn::Sequential<> make_generator() {
   return nn::Sequential<>({
-      nn::ConvTranspose2d(kNoise, 32, 4, {}, /*bias=*/false),  // [n, 32, 4, 4]
+      nn::ConvTranspose2d(kNoise, 32, 4, {.bias = false}),  // [n, 32, 4, 4]
       nn::BatchNorm2d(32),
       nn::ReLU(),
-      nn::ConvTranspose2d(32, 16, 4, {.stride = 2, .padding = 1}, false),  // [n, 16, 8, 8]
+      nn::ConvTranspose2d(32, 16, 4, {.stride = 2, .padding = 1, .bias = false}),  // [n, 16, 8, 8]
       nn::BatchNorm2d(16),
       nn::ReLU(),
-      nn::ConvTranspose2d(16, 1, 4, {.stride = 2, .padding = 1}, false),  // [n, 1, 16, 16]
+      nn::ConvTranspose2d(16, 1, 4, {.stride = 2, .padding = 1, .bias = false}),  // [n, 1, 16, 16]
       nn::Tanh(),
   });
 }
 
 nn::Sequential<> make_discriminator() {
   return nn::Sequential<>({
-      nn::Conv2d(1, 16, 4, {.stride = 2, .padding = 1}, /*bias=*/false),  // [n, 16, 8, 8]
+      nn::Conv2d(1, 16, 4, {.stride = 2, .padding = 1, .bias = false}),  // [n, 16, 8, 8]
       nn::LeakyReLU(0.2),
-      nn::Conv2d(16, 32, 4, {.stride = 2, .padding = 1}, false),  // [n, 32, 4, 4]
+      nn::Conv2d(16, 32, 4, {.stride = 2, .padding = 1, .bias = false}),  // [n, 32, 4, 4]
       nn::BatchNorm2d(32),
       nn::LeakyReLU(0.2),
-      nn::Conv2d(32, 1, 4, {}, false),  // [n, 1, 1, 1]
+      nn::Conv2d(32, 1, 4, {.bias = false}),  // [n, 1, 1, 1]
       nn::Sigmoid(),
   });
 }

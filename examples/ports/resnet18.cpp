@@ -13,12 +13,12 @@ constexpr int64_t kClasses = 10, kBatch = 8, kSize = 16, kWidth = 8;
 /// Two convolutions and a shortcut, which is a convolution where the shape changes.
 struct BasicBlock {
   BasicBlock(int64_t in, int64_t out, int64_t stride)
-      : conv1(in, out, 3, {.stride = stride, .padding = 1}, /*bias=*/false),
+      : conv1(in, out, 3, {.stride = stride, .padding = 1, .bias = false}),
         bn1(out),
-        conv2(out, out, 3, {.padding = 1}, false),
+        conv2(out, out, 3, {.padding = 1, .bias = false}),
         bn2(out) {
     if (stride == 1 && in == out) return;
-    shortcut.push_back(nn::Conv2d(in, out, 1, {.stride = stride}, false));
+    shortcut.push_back(nn::Conv2d(in, out, 1, {.stride = stride, .bias = false}));
     shortcut.push_back(nn::BatchNorm2d(out));
   }
   nn::Conv2d conv1;
@@ -32,7 +32,7 @@ struct BasicBlock {
 };
 
 struct ResNet18 {
-  nn::Conv2d conv1{3, kWidth, 3, {.padding = 1}, false};
+  nn::Conv2d conv1{3, kWidth, 3, {.padding = 1, .bias = false}};
   nn::BatchNorm2d bn1{kWidth};
   nn::Sequential<> layer1 = stage(kWidth, kWidth, 1), layer2 = stage(kWidth, 2 * kWidth, 2),
                    layer3 = stage(2 * kWidth, 4 * kWidth, 2), layer4 = stage(4 * kWidth, 8 * kWidth, 2);

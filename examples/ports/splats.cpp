@@ -23,16 +23,34 @@ sn::Tensor pixels() {
   return sn::cartesian_prod({at, at});
 }
 
-/// The colors that splats give to points, [pixels, 3]. The first splat lies in front.
+constexpr double kMost = 0.99;  ///< of the light, that one splat holds back
+
+/// How much of its light a pixel gets from each splat that covers it so much, [pixels, splats]: what those in front let
+/// through of what it holds back. The first splat lies in front.
+sn::Tensor weights(const sn::Tensor& cover) {
+  const sn::Tensor passes = 1.0 - kMost * cover;
+  return cumprod(passes, 1) / passes * kMost * cover;
+}
+
+/// The colors [splats, 3] through covers [pixels, splats]: [pixels, 3]. As in that paper, the gradient walks the splats
+/// again and keeps nothing of them: what lies behind a splat is the pixel without what lies in front.
+const auto blend = sn::custom_gradient(
+    [](const sn::Tensor& cover, const sn::Tensor& color) { return matmul(weights(cover), color); },
+    [](const sn::Tensor& gradient, const sn::Tensor& image, const sn::Tensor& cover, const sn::Tensor& color) {
+      const sn::Tensor passes = 1.0 - kMost * cover, arrives = cumprod(passes, 1) / passes;
+      const sn::Tensor weight = arrives * kMost * cover, gain = matmul(gradient, color.t());
+      const sn::Tensor behind = (gradient * image).sum(1, true) - cumsum(weight * gain, 1);
+      return std::vector<sn::Tensor>{kMost * (arrives * gain - behind / passes), matmul(weight.t(), gradient)};
+    });
+
+/// The colors that splats give to points, [pixels, 3].
 sn::Tensor render(const Splats& s, const sn::Tensor& points) {
   const sn::Tensor offset = points.unsqueeze(1) - s.place;  // [pixels, splats, 2]
   const sn::Tensor dx = offset.select(2, 0), dy = offset.select(2, 1);
   const sn::Tensor c = cos(s.angle), d = sin(s.angle);
   const sn::Tensor along = sn::stack({c * dx + d * dy, c * dy - d * dx}, 2) / exp(s.log_size);
-  const sn::Tensor alpha = sigmoid(s.opacity) * exp(-0.5 * square(along).sum(2));  // [pixels, splats]
-  const sn::Tensor passes = 1.0 - 0.99 * alpha;
-  const sn::Tensor weight = cumprod(passes, 1) / passes * 0.99 * alpha;
-  return matmul(weight, sigmoid(s.color));
+  const sn::Tensor cover = sigmoid(s.opacity) * exp(-0.5 * square(along).sum(2));  // [pixels, splats]
+  return blend(cover, sigmoid(s.color));
 }
 
 /// A sun over a hill.

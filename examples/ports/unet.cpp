@@ -10,10 +10,10 @@ constexpr int64_t kSize = 32, kBatch = 4, kDiscs = 3;
 /// Twice a convolution, a batch norm and a ReLU.
 nn::Sequential<> double_conv(int64_t in, int64_t out) {
   return nn::Sequential<>({
-      nn::Conv2d(in, out, 3, {.padding = 1}, /*bias=*/false),
+      nn::Conv2d(in, out, 3, {.padding = 1, .bias = false}),
       nn::BatchNorm2d(out),
       nn::ReLU(),
-      nn::Conv2d(out, out, 3, {.padding = 1}, false),
+      nn::Conv2d(out, out, 3, {.padding = 1, .bias = false}),
       nn::BatchNorm2d(out),
       nn::ReLU(),
   });

@@ -16,21 +16,21 @@ namespace sinter::inline v0 {
 /// Options of scaled_dot_product_attention().
 struct AttentionOptions {
   /// Broadcast to [..., queries, keys]. bool: true takes part; float: added to the scores.
-  Tensor mask = {};
+  Tensor attn_mask = {};
   /// Query i attends to the keys 0 to i.
-  bool causal = false;
-  /// With causal: query i attends to the keys 0 to i + keys - queries, so that the last query attends to all. For
+  bool is_causal = false;
+  /// With is_causal: query i attends to the keys 0 to i + keys - queries, so that the last query attends to all. For
   /// queries that follow on keys of earlier ones, as in PyTorch's causal_lower_right.
   bool lower_right = false;
   /// Factor of the scores; not given: 1 / sqrt(size of a key).
   std::optional<double> scale = {};
   /// Probability that a weight is zeroed; the others are scaled by 1/(1-p).
-  double dropout = 0;
+  double dropout_p = 0;
   /// Whether k and v may have fewer heads, the axis before the last two, which are then shared: q's heads 0 to r - 1
   /// attend to head 0, where r is the number of q's heads for each of k.
   bool enable_gqa = false;
   /// [keys], or [n, keys] for the first axis of [n, ..., queries, keys]. bool: true takes no part, as in PyTorch,
-  /// unlike in `mask`; float: added to the scores.
+  /// unlike in `attn_mask`; float: added to the scores.
   Tensor key_padding_mask = {};
 };
 /// softmax(q k^T * scale) v. q: [..., queries, size], k: [..., keys, size], v: [..., keys, values]; leading axes

@@ -19,9 +19,6 @@ namespace sinter::inline v0 {
 
 namespace transforms {
 
-/// A function of a list of tensors to a list.
-using ListFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
-
 /// What a backward function is given.
 struct BackwardCall {
   std::vector<Tensor> gradients;  ///< of the values; zeros for one that the result does not depend on

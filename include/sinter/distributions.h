@@ -12,23 +12,27 @@ namespace distributions {
 /// @defgroup distributions Distributions
 /// Parameters are tensors or numbers that broadcast; their common shape is that of one draw. `sample(shape)` draws of
 /// shape `shape` + that, without a gradient; `rsample` is the same with gradients through the parameters. `log_prob(x)`
-/// broadcasts x against the parameters; a value outside of the support has -inf.
+/// broadcasts x against the parameters; a value outside of the support has -inf. `mean()`, `variance()` and `stddev()`
+/// are those of one draw.
 /// @snippet distributions.cpp policy
 /// @{
 
 /// The normal distribution.
 class Normal {
  public:
-  Normal(Arg mean, Arg deviation);                                            ///< deviation > 0
+  Normal(Arg loc, Arg scale);                                                 ///< scale > 0
   Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;   ///< rsample() without a gradient
-  Tensor rsample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< mean + deviation * randn
-  Tensor log_prob(Arg x) const;  ///< -((x - mean) / deviation)^2 / 2 - log(deviation) - log(2 pi) / 2
-  Tensor entropy(Loc where = Loc::current()) const;       ///< (1 + log(2 pi)) / 2 + log(deviation)
-  const Tensor& mean() const { return mean_; }            ///< broadcast to the shape of one draw
-  const Tensor& deviation() const { return deviation_; }  ///< broadcast to the shape of one draw
+  Tensor rsample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< loc + scale * randn
+  Tensor log_prob(Arg x) const;                       ///< -((x - loc) / scale)^2 / 2 - log(scale) - log(2 pi) / 2
+  Tensor entropy(Loc where = Loc::current()) const;   ///< (1 + log(2 pi)) / 2 + log(scale)
+  const Tensor& loc() const { return loc_; }          ///< broadcast to the shape of one draw
+  const Tensor& scale() const { return scale_; }      ///< broadcast to the shape of one draw
+  const Tensor& mean() const { return loc_; }         ///< loc
+  const Tensor& stddev() const { return scale_; }     ///< scale
+  Tensor variance(Loc where = Loc::current()) const;  ///< scale^2
 
  private:
-  Tensor mean_, deviation_;
+  Tensor loc_, scale_;
 };
 
 /// The uniform distribution on [low, high).
@@ -39,6 +43,9 @@ class Uniform {
   Tensor rsample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< low + (high - low) * rand
   Tensor log_prob(Arg x) const;                                               ///< -log(high - low), -inf outside
   Tensor entropy(Loc where = Loc::current()) const;                           ///< log(high - low)
+  Tensor mean(Loc where = Loc::current()) const;                              ///< (low + high) / 2
+  Tensor variance(Loc where = Loc::current()) const;                          ///< (high - low)^2 / 12
+  Tensor stddev(Loc where = Loc::current()) const;                            ///< sqrt(variance)
   const Tensor& low() const { return low_; }                                  ///< broadcast to the shape of one draw
   const Tensor& high() const { return high_; }                                ///< broadcast to the shape of one draw
 
@@ -59,16 +66,19 @@ class Bernoulli {
   /// p that is at least the type's epsilon from 0 and 1. They are NaN for a p outside.
   explicit Bernoulli(const Odds& odds, Loc where = Loc::current());
   Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< 0 or 1 in the logits' type
-  Tensor log_prob(Arg x) const;                      ///< of 0, 1, or what lies between: x * logits - log(1 + e^logits)
-  Tensor entropy(Loc where = Loc::current()) const;  ///< -p log p - (1 - p) log (1 - p)
-  const Tensor& logits() const { return logits_; }   ///< log(p / (1 - p))
-  Tensor probabilities(Loc where = Loc::current()) const;  ///< p, as given
+  Tensor log_prob(Arg x) const;                       ///< of 0, 1, or what lies between: x * logits - log(1 + e^logits)
+  Tensor entropy(Loc where = Loc::current()) const;   ///< -p log p - (1 - p) log (1 - p)
+  const Tensor& logits() const { return logits_; }    ///< log(p / (1 - p))
+  Tensor probs(Loc where = Loc::current()) const;     ///< p, as given
+  Tensor mean(Loc where = Loc::current()) const;      ///< p
+  Tensor variance(Loc where = Loc::current()) const;  ///< p (1 - p)
+  Tensor stddev(Loc where = Loc::current()) const;    ///< sqrt(variance)
 
  private:
   Tensor logits_, probs_;  ///< probs_: empty if the logits were given
 };
 
-/// Classes along the last axis.
+/// Classes along the last axis. They have no mean.
 class Categorical {
  public:
   /// Of [.., classes]; probabilities may have any positive sum. UsageError unless one of both is given.
@@ -77,33 +87,43 @@ class Categorical {
   /// Of classes, integers that broadcast against the rows of the logits. A class that does not exist throws at the
   /// first host read.
   Tensor log_prob(const Tensor& classes, Loc where = Loc::current()) const;
-  Tensor entropy(Loc where = Loc::current()) const;        ///< -sum p log p
-  const Tensor& logits() const { return logits_; }         ///< log probabilities, normalized
-  Tensor probabilities(Loc where = Loc::current()) const;  ///< softmax of the logits
+  Tensor entropy(Loc where = Loc::current()) const;  ///< -sum p log p
+  const Tensor& logits() const { return logits_; }   ///< log probabilities, normalized
+  Tensor probs(Loc where = Loc::current()) const;    ///< softmax of the logits
 
  private:
   Tensor logits_;
 };
 
-/// The normal distribution of vectors along the last axis. Its covariance is positive definite.
+/// How the spread of a MultivariateNormal is given, by name; of [.., n, n].
+struct Spread {
+  Tensor covariance_matrix = {};  ///< positive definite
+  Tensor precision_matrix = {};   ///< its inverse
+  Tensor scale_tril = {};         ///< lower triangles l; the covariance is l l^T
+};
+
+/// The normal distribution of vectors along the last axis.
 class MultivariateNormal {
  public:
-  /// mean [.., n], covariance [.., n, n], whose batches broadcast. Decomposed by cholesky().
-  MultivariateNormal(Arg mean, Arg covariance);
-  /// The covariance as l l^T with lower triangles l.
-  static MultivariateNormal of_factor(Arg mean, Arg l);
+  /// loc [.., n], covariance [.., n, n], whose batches broadcast. Decomposed by cholesky().
+  MultivariateNormal(Arg loc, Arg covariance);
+  /// The same by name: MultivariateNormal(loc, {.scale_tril = l}). UsageError unless one of the three is given.
+  MultivariateNormal(Arg loc, const Spread& spread);
   Tensor sample(const Shape& shape = {}, RandomOptions options = {}) const;   ///< rsample() without a gradient
-  Tensor rsample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< mean + l randn
-  Tensor log_prob(Arg x) const;                         ///< -(|l^-1 (x - mean)|^2 + n log(2 pi)) / 2 - log det l
-  Tensor entropy(Loc where = Loc::current()) const;     ///< n (1 + log(2 pi)) / 2 + log det l
-  Tensor covariance(Loc where = Loc::current()) const;  ///< l l^T, [.., n, n]
-  const Tensor& mean() const { return mean_; }          ///< broadcast to the shape of one draw
-  const Tensor& factor() const { return l_; }           ///< l, [.., n, n], with the batches of the mean
+  Tensor rsample(const Shape& shape = {}, RandomOptions options = {}) const;  ///< loc + l randn
+  Tensor log_prob(Arg x) const;                                ///< -(|l^-1 (x - loc)|^2 + n log(2 pi)) / 2 - log det l
+  Tensor entropy(Loc where = Loc::current()) const;            ///< n (1 + log(2 pi)) / 2 + log det l
+  Tensor covariance_matrix(Loc where = Loc::current()) const;  ///< l l^T, [.., n, n]
+  Tensor precision_matrix(Loc where = Loc::current()) const;   ///< its inverse
+  const Tensor& scale_tril() const { return l_; }              ///< l, with the batches of loc
+  const Tensor& loc() const { return loc_; }                   ///< broadcast to the shape of one draw
+  const Tensor& mean() const { return loc_; }                  ///< loc
+  Tensor variance(Loc where = Loc::current()) const;           ///< of each element: the covariance's diagonal
+  Tensor stddev(Loc where = Loc::current()) const;             ///< sqrt(variance)
 
  private:
-  MultivariateNormal() = default;
-  void set(const Tensor& mean, const Tensor& l);
-  Tensor mean_, l_;
+  void set(const Tensor& loc, const Tensor& l);
+  Tensor loc_, l_;
 };
 
 /// The divergence of p from q: the mean under p of log p - log q.

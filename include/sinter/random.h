@@ -66,6 +66,8 @@ Tensor rand(const Shape& shape, RandomOptions options = {}, Loc where = Loc::cur
 Tensor randn(const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
 /// Uniform integers in [low, high). UsageError unless low < high.
 Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
+/// Uniform integers in [0, high).
+Tensor randint(int64_t high, const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
 /// bool, true with probability p in [0, 1]: a dropout mask.
 Tensor bernoulli(double p, const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
 /// The same with a probability for each element, in its shape. Outside [0, 1] it counts as 0 or 1.
@@ -76,6 +78,8 @@ Tensor rand_like(const Tensor& x, RandomOptions options = {}, Loc where = Loc::c
 Tensor randn_like(const Tensor& x, RandomOptions options = {}, Loc where = Loc::current());
 /// randint() like x, in the type of x even if that is a float.
 Tensor randint_like(const Tensor& x, int64_t low, int64_t high, RandomOptions options = {}, Loc where = Loc::current());
+/// The same in [0, high).
+Tensor randint_like(const Tensor& x, int64_t high, RandomOptions options = {}, Loc where = Loc::current());
 /// @}
 
 /// @defgroup draws Random distributions

@@ -37,6 +37,9 @@ class SliceEnd : public std::optional<Dim> {
   /// A size of a shape.
   SliceEnd(const Dim& size) : optional(size) {}            // NOLINT
   SliceEnd(std::optional<int64_t> end) : optional(end) {}  ///< either  NOLINT
+  /// What begins at a tensor is no slice, whose length would depend on the data.
+  template <std::same_as<Tensor> T>
+  SliceEnd(const T&) = delete;  ///< write x.index({Narrow{begin, length}})
 };
 
 /// [begin, end) in steps, as in Python. Absent ends mean the ends of the axis, negative ones count from the end, ends

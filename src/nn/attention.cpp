@@ -48,7 +48,7 @@ int64_t checked(std::string_view layer, int64_t size, int64_t heads, double drop
 
 int64_t checked_attention(std::string_view layer, int64_t size, int64_t heads, const TransformerOptions& options,
                           Loc where) {
-  require_size(fmt::format("{}: feedforward", layer), options.feedforward, where);
+  require_size(fmt::format("{}: dim_feedforward", layer), options.dim_feedforward, where);
   return checked(layer, size, heads, options.dropout, where);
 }
 
@@ -88,7 +88,7 @@ std::array<Tensor, 3> MultiheadAttention::heads_of(const Tensor& q, const Tensor
 }
 
 AttentionOptions MultiheadAttention::with_dropout(AttentionOptions attention) const {
-  attention.dropout = training && dropout < 1 ? dropout : 0.0;
+  attention.dropout_p = training && dropout < 1 ? dropout : 0.0;
   return attention;
 }
 
@@ -143,8 +143,8 @@ Tensor RotaryEmbedding::operator()(const Tensor& x, const Tensor& positions, Loc
 TransformerEncoderLayer::TransformerEncoderLayer(int64_t size, int64_t heads, TransformerOptions options, Loc where)
     : self_attn(checked_attention("TransformerEncoderLayer", size, heads, options, where), heads,
                 {.dropout = options.dropout}, where),
-      linear1(size, options.feedforward, true, where),
-      linear2(options.feedforward, size, true, where),
+      linear1(size, options.dim_feedforward, true, where),
+      linear2(options.dim_feedforward, size, true, where),
       norm1(size, options.eps, where),
       norm2(size, options.eps, where),
       dropout(options.dropout, where),

@@ -2,7 +2,9 @@
 #include "sinter/nn/containers.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "nn/backward_hooks.h"
 #include "nn/layer_checks.h"
 #include "nn/type_name.h"
 #include "tensor/core/cell.h"
@@ -43,28 +45,42 @@ void AnyModule::require_type(const std::type_info& wanted, Loc where) const {
 Tensor AnyModule::call(std::vector<Tensor> x, Loc where) const {
   CallScope call("AnyModule", where);
   if (!held_) usage_error("the module is empty; give it one, such as AnyModule(Linear(2, 3))");
-  for (const Hook& hook : hooks_)
+  std::vector<FullBackwardPreHook> before_back;
+  std::vector<FullBackwardHook> after_back;
+  for (const Hook& hook : hooks_) {
     if (hook.before) hook.before(x);
+    if (hook.before_back) before_back.push_back(hook.before_back);
+    if (hook.after_back) after_back.push_back(hook.after_back);
+  }
+  std::optional<BackwardHooks> back;
+  if (!before_back.empty() || !after_back.empty()) {
+    back.emplace(std::move(before_back), std::move(after_back), where);
+    back->watch_inputs(x);
+  }
   Tensor y;
   if (!held_->call(x, y))
     usage_error("{} is no function of {} tensors to a tensor; call get<...>() of its type", full_name(held_->type()),
                 x.size());
   for (const Hook& hook : hooks_)
     if (hook.after) hook.after(x, y);
-  return y;
+  return back ? back->watched_output(y) : y;
 }
 
-size_t AnyModule::register_forward_pre_hook(ForwardPreHook hook) {
-  const size_t number = hooks_.empty() ? 0 : hooks_.back().number + 1;
-  hooks_.push_back({number, std::move(hook), {}});
-  return number;
+size_t AnyModule::add(Hook hook) {
+  hook.number = hooks_.empty() ? 0 : hooks_.back().number + 1;
+  hooks_.push_back(std::move(hook));
+  return hooks_.back().number;
 }
 
-size_t AnyModule::register_forward_hook(ForwardHook hook) {
-  const size_t number = hooks_.empty() ? 0 : hooks_.back().number + 1;
-  hooks_.push_back({number, {}, std::move(hook)});
-  return number;
+size_t AnyModule::register_forward_pre_hook(ForwardPreHook hook) { return add({.before = std::move(hook)}); }
+
+size_t AnyModule::register_forward_hook(ForwardHook hook) { return add({.after = std::move(hook)}); }
+
+size_t AnyModule::register_full_backward_pre_hook(FullBackwardPreHook hook) {
+  return add({.before_back = std::move(hook)});
 }
+
+size_t AnyModule::register_full_backward_hook(FullBackwardHook hook) { return add({.after_back = std::move(hook)}); }
 
 void AnyModule::remove_hook(size_t number, Loc where) {
   if (!std::erase_if(hooks_, [&](const Hook& hook) { return hook.number == number; }))

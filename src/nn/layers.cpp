@@ -58,7 +58,22 @@ Tensor Dropout::operator()(const Tensor& x, Loc where) const {
 
 Tensor Flatten::operator()(const Tensor& x, Loc where) const {
   const OuterCall call("Flatten", where);
-  return x.flatten(1);
+  return x.flatten(start, end);
+}
+
+Tensor Unflatten::operator()(const Tensor& x, Loc where) const {
+  const OuterCall call("Unflatten", where);
+  return x.unflatten(axis, sizes);
+}
+
+Tensor CosineSimilarity::operator()(const Tensor& a, const Tensor& b, Loc where) const {
+  const OuterCall call("CosineSimilarity", where);
+  return cosine_similarity(a, b, axis, eps);
+}
+
+Tensor PairwiseDistance::operator()(const Tensor& a, const Tensor& b, Loc where) const {
+  const OuterCall call("PairwiseDistance", where);
+  return pairwise_distance(a, b, p, eps, keepdim);
 }
 
 PReLU::PReLU(int64_t count, double slope, Loc where) {

@@ -7,6 +7,7 @@
 
 #include "nn/layer_checks.h"
 #include "nn/recurrent_step.h"
+#include "sinter/create.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
@@ -33,6 +34,14 @@ template <class Cell>
 Tensor of_input(const Cell& cell, const Tensor& x, std::string_view name) {
   require_last(x, {cell.weight_ih.shape()[1]}, name);
   return linear(x, cell.weight_ih, cell.bias_ih);
+}
+/// The state `h`, or zeros beside x if it is an empty handle.
+template <class Cell>
+Tensor state_or_zeros(const Cell& cell, const Tensor& x, const Tensor& h) {
+  if (h.defined()) return h;
+  Shape shape = x.shape();
+  shape[-1] = cell.weight_hh.shape()[1];
+  return zeros(shape, cell.weight_hh.dtype(), x.device());
 }
 template <class Cell>
 Tensor of_state(const Cell& cell, const Tensor& h, std::string_view name) {
@@ -63,7 +72,8 @@ RNNCell::RNNCell(int64_t in, int64_t hidden, bool bias, Activation activation, L
 
 Tensor RNNCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
   const OuterCall call("RNNCell", where);
-  return rnn_step(activation, of_input(*this, x, "RNNCell"), of_state(*this, h, "RNNCell"));
+  const Tensor input = of_input(*this, x, "RNNCell");
+  return rnn_step(activation, input, of_state(*this, state_or_zeros(*this, x, h), "RNNCell"));
 }
 
 LSTMCell::LSTMCell(int64_t in, int64_t hidden, bool bias, Loc where) {
@@ -73,9 +83,12 @@ LSTMCell::LSTMCell(int64_t in, int64_t hidden, bool bias, Loc where) {
 
 LSTMCell::State LSTMCell::operator()(const Tensor& x, const State& state, Loc where) const {
   const OuterCall call("LSTMCell", where);
-  const auto& [h, c] = state;
+  if (state.first.defined() != state.second.defined())
+    usage_error("of the states h and c one is an empty handle; give both, or none for zeros");
+  const Tensor input = of_input(*this, x, "LSTMCell"), h = state_or_zeros(*this, x, state.first),
+               c = state_or_zeros(*this, x, state.second);
   require_last(c, {weight_hh.shape()[1]}, "LSTMCell", "state c");
-  return lstm_step(of_input(*this, x, "LSTMCell"), of_state(*this, h, "LSTMCell"), c);
+  return lstm_step(input, of_state(*this, h, "LSTMCell"), c);
 }
 
 GRUCell::GRUCell(int64_t in, int64_t hidden, bool bias, Loc where) {
@@ -85,7 +98,8 @@ GRUCell::GRUCell(int64_t in, int64_t hidden, bool bias, Loc where) {
 
 Tensor GRUCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
   const OuterCall call("GRUCell", where);
-  return gru_step(of_input(*this, x, "GRUCell"), of_state(*this, h, "GRUCell"), h);
+  const Tensor input = of_input(*this, x, "GRUCell"), state = state_or_zeros(*this, x, h);
+  return gru_step(input, of_state(*this, state, "GRUCell"), state);
 }
 
 }  // namespace sinter::inline v0::nn

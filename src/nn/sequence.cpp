@@ -76,6 +76,14 @@ Tensor padded(const PackedSequence& x, int64_t length) {
 
 }  // namespace
 
+std::vector<int64_t> read_lengths(const Tensor& lengths, Loc where) {
+  const OuterCall call("pack_padded_sequence", where);
+  if (lengths.rank() != 1 || is_float(lengths.dtype()) || is_bool(lengths.dtype()))
+    usage_error("the lengths are {} {}; give integers along one axis", name_of(lengths.dtype()),
+                to_string(lengths.shape()));
+  return lengths.to(int64).to_vector<int64_t>();
+}
+
 PackedSequence pack_padded_sequence(const Tensor& given, const std::vector<int64_t>& lengths, PackOptions options,
                                     Loc where) {
   const OuterCall call("pack_padded_sequence", where);
@@ -130,6 +138,23 @@ std::pair<Tensor, std::vector<int64_t>> pad_packed_sequence(const PackedSequence
     for (size_t i = 0; i < lengths.size(); ++i) lengths[static_cast<size_t>(sequence.sorted_indices[i])] = sorted[i];
   }
   return {options.batch_first ? y.transpose(0, 1) : y, lengths};
+}
+
+Tensor pad_sequence(const std::vector<Tensor>& sequences, PadSequenceOptions options, Loc where) {
+  const OuterCall call("pad_sequence", where);
+  if (sequences.empty()) usage_error("there are 0 sequences; give one or more");
+  int64_t longest = 0;
+  for (const Tensor& x : sequences) {
+    if (x.rank() == 0) usage_error("a sequence has shape []; give shapes [length, ...]");
+    longest = std::max(longest, static_cast<int64_t>(x.shape()[0]));
+  }
+  std::vector<Tensor> parts;
+  for (const Tensor& x : sequences) {
+    std::vector<std::pair<int64_t, int64_t>> widths(static_cast<size_t>(x.rank()));
+    widths[0].second = longest - static_cast<int64_t>(x.shape()[0]);
+    parts.push_back(widths[0].second ? x.pad(widths, options.padding_value) : x);
+  }
+  return stack(parts, options.batch_first ? 0 : 1);
 }
 
 /// How a step makes states of them. `input` and `state` are the products with the gates' rows.

@@ -3,7 +3,10 @@
 
 #include <fmt/core.h>
 
+#include <limits>
+
 #include "nn/layer_checks.h"
+#include "sinter/create.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
 #include "tensor/core/cell.h"
@@ -16,8 +19,8 @@ TransformerDecoderLayer::TransformerDecoderLayer(int64_t size, int64_t heads, Tr
     : self_attn(checked_attention("TransformerDecoderLayer", size, heads, options, where), heads,
                 {.dropout = options.dropout}, where),
       multihead_attn(size, heads, {.dropout = options.dropout}, where),
-      linear1(size, options.feedforward, true, where),
-      linear2(options.feedforward, size, true, where),
+      linear1(size, options.dim_feedforward, true, where),
+      linear2(options.dim_feedforward, size, true, where),
       norm1(size, options.eps, where),
       norm2(size, options.eps, where),
       norm3(size, options.eps, where),
@@ -93,6 +96,12 @@ Transformer::Transformer(int64_t size, int64_t heads, int64_t encoder_layers, in
         if (t.defined() && t.rank() > 1) t = init::xavier_uniform(t.shape()).requires_grad();
       },
       walk::Ignore());
+}
+
+Tensor Transformer::generate_square_subsequent_mask(int64_t size, Device device, Loc where) {
+  const OuterCall call("generate_square_subsequent_mask", where);
+  require_size("generate_square_subsequent_mask: size", size, where);
+  return triu(full({size, size}, -std::numeric_limits<double>::infinity(), float32, device), 1);
 }
 
 Tensor Transformer::operator()(const Tensor& source, const Tensor& target, const TransformerMasks& masks,

@@ -81,6 +81,7 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
     step(plan, "fused reductions", [&] { fuse_reductions(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan, target); });
     if (has_mma_steps(target)) step(plan, "tf32 chosen", [&] { drop_tf32_marks(plan); });
+    step(plan, "shared factors", [&] { pack_shared_factors(plan, target); });
     step(plan, "scan blocks", [&] { cut_scans(plan); });
     FusionGraph nodes = build_fusion_graph(plan, prices_for(target));
     if (!clear_boxed(boxed, order_in_place(nodes))) return nodes;

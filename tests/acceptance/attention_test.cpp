@@ -40,10 +40,10 @@ TEST_CASE("attention forward is one launch and stores no scores", "[launches]") 
     for (const bool causal : {false, true}) {
       INFO("length " << length << (causal ? ", causal" : ""));
       const Heads h(length > 1000 ? 1 : 8, length, length);
-      const Cost c = cost(scaled_dot_product_attention(h.q, h.k, h.v, {.causal = causal}));
+      const Cost c = cost(scaled_dot_product_attention(h.q, h.k, h.v, {.is_causal = causal}));
       CHECK(c.launches == 1);
       CHECK(c.bytes <= 4 * size_of(h.q));
-      CHECK(between_kernels({scaled_dot_product_attention(h.q, h.k, h.v, {.causal = causal})}) == 0);
+      CHECK(between_kernels({scaled_dot_product_attention(h.q, h.k, h.v, {.is_causal = causal})}) == 0);
     }
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("attention: a fused and an unfused run agree to the bit, and with the 
       const auto make = [&] {
         manual_seed(3);
         const Heads h(2, queries, keys);
-        const Tensor out = scaled_dot_product_attention(h.q, h.k, h.v, {.causal = causal && queries <= keys});
+        const Tensor out = scaled_dot_product_attention(h.q, h.k, h.v, {.is_causal = causal && queries <= keys});
         std::vector<Tensor> made = gradient(out, {h.q, h.k, h.v}, h.seed);
         made.push_back(out);
         return made;

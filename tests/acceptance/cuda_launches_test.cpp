@@ -96,7 +96,8 @@ TEST_CASE("launches on a GPU: attention", "[launches][cuda]") {
     CHECK(launches(gradients()) <= 3);
     const auto short_heads = [&] { return randn({1, 4, length, 64}).to(bfloat16).realize(); };
     CHECK(launches({scaled_dot_product_attention(short_heads(), short_heads(), short_heads())}) == 1);
-    CHECK(launches({scaled_dot_product_attention(short_heads(), short_heads(), short_heads(), {.causal = true})}) == 1);
+    CHECK(launches({scaled_dot_product_attention(short_heads(), short_heads(), short_heads(), {.is_causal = true})}) ==
+          1);
   }
   const auto numbers = [](const Shape& shape) { return randn(shape).to(bfloat16).realize(); };
   // Products before it, of queries, keys and values, and reductions after it have kernels of their own.
@@ -113,7 +114,7 @@ TEST_CASE("launches on a GPU: attention", "[launches][cuda]") {
     return launches({scaled_dot_product_attention(numbers({2, 4, 2000, 64}), numbers({2, 4, 4000, 64}),
                                                   numbers({2, 4, 4000, 64}), options)});
   };
-  CHECK(late({.causal = true, .lower_right = true}) == 1);
+  CHECK(late({.is_causal = true, .lower_right = true}) == 1);
   // Queries that the program holds on to are stored before.
   const Tensor held = numbers({2, 4, 256, 64}) * 2.0;
   CHECK(launches({scaled_dot_product_attention(held, stored_heads(), stored_heads())}) == 2);

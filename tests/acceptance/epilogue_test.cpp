@@ -14,7 +14,8 @@ TEST_CASE("a norm between a product and a window is stored, and nothing else", "
   const no_grad guard;
   manual_seed(2);
   constexpr int64_t kImages = 8, kNarrow = 16, kWide = 96, kSize = 24;
-  nn::Conv2d expand(kNarrow, kWide, 1, {}, false), window(kWide, kWide, 3, {.padding = 1, .groups = kWide}, false);
+  nn::Conv2d expand(kNarrow, kWide, 1, {.bias = false}),
+      window(kWide, kWide, 3, {.padding = 1, .groups = kWide, .bias = false});
   nn::BatchNorm2d norm(kWide);
   nn::eval(norm);
   const Tensor x = randn({kImages, kNarrow, kSize, kSize}).contiguous().realize();
@@ -29,7 +30,7 @@ TEST_CASE("the gradient of a filter before a norm has its results as tasks, not 
           "[launches]") {
   const FixedTarget fixed;
   manual_seed(4);
-  nn::Conv2d first(3, 32, 3, {.padding = 1}, false);
+  nn::Conv2d first(3, 32, 3, {.padding = 1, .bias = false});
   nn::BatchNorm2d norm(32);
   const Tensor x = randn({32, 3, 32, 32}).contiguous().realize();
   realize(first.weight, norm.weight, norm.bias);

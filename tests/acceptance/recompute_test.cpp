@@ -14,7 +14,8 @@ int64_t arena_of_step(bool checkpoints) {
   manual_seed(1);
   constexpr int64_t kSize = 64, kBlocks = 12;
   std::vector<nn::TransformerEncoderLayer> blocks;
-  for (int64_t i = 0; i < kBlocks; ++i) blocks.emplace_back(kSize, 4, nn::TransformerOptions{.feedforward = 4 * kSize});
+  for (int64_t i = 0; i < kBlocks; ++i)
+    blocks.emplace_back(kSize, 4, nn::TransformerOptions{.dim_feedforward = 4 * kSize});
   Tensor h = randn({4, 128, kSize}).realize();
   std::vector<Tensor> parameters;
   for (nn::TransformerEncoderLayer& block : blocks) {

@@ -145,13 +145,13 @@ TEST_CASE("F8 attention in blocks of keys is right, fused and unfused", "[semant
     }
   };
   check({}, [](int64_t, int64_t) { return true; });
-  check({.causal = true}, [](int64_t i, int64_t j) { return j <= i; });
+  check({.is_causal = true}, [](int64_t i, int64_t j) { return j <= i; });
   // Rows that see nothing of one block of keys, and one row that sees no key.
   const auto some = [](int64_t i, int64_t j) { return i != 5 && (j < 64) == (i % 2 == 0); };
   std::vector<uint8_t> mask;
   for (int64_t i = 0; i < 64; ++i)
     for (int64_t j = 0; j < 128; ++j) mask.push_back(some(i, j));
-  check({.mask = from(mask, {64, 128}).to(boolean)}, some);
+  check({.attn_mask = from(mask, {64, 128}).to(boolean)}, some);
 }
 
 TEST_CASE("F8 attention of any length is right, fused and unfused", "[semantics]") {
@@ -167,7 +167,7 @@ TEST_CASE("F8 attention of any length is right, fused and unfused", "[semantics]
                v = numbers({1, 1, keys, features});
   for (const bool causal : {false, true}) {
     INFO("causal " << causal << ", " << queries << " queries, " << keys << " keys");
-    const AttentionOptions options{.causal = causal};
+    const AttentionOptions options{.is_causal = causal};
     on_both([&] { return scaled_dot_product_attention(q, k, v, options); });
     const std::vector<float> got = scaled_dot_product_attention(q, k, v, options).to(float32).to_vector<float>();
     const std::vector<double> want =
@@ -199,18 +199,19 @@ TEST_CASE("F8 blocks of keys that a mask hides from a row add nothing to it", "[
   const int64_t behind = keys - queries;
   const auto row = [rows = queries] { return arange(rows).unsqueeze(1); };
   const auto column = [size = keys] { return arange(size); };
-  check([] { return AttentionOptions{.causal = true}; }, [](int64_t i, int64_t j) { return j <= i; });
-  check([] { return AttentionOptions{.causal = true, .lower_right = true}; },
+  check([] { return AttentionOptions{.is_causal = true}; }, [](int64_t i, int64_t j) { return j <= i; });
+  check([] { return AttentionOptions{.is_causal = true, .lower_right = true}; },
         [=](int64_t i, int64_t j) { return j <= i + behind; });
   if (queries == keys) {
-    check([&] { return AttentionOptions{.mask = (column() < row() * 2).unsqueeze(0), .causal = true}; },
+    check([&] { return AttentionOptions{.attn_mask = (column() < row() * 2).unsqueeze(0), .is_causal = true}; },
           [](int64_t i, int64_t j) { return j < 2 * i && j <= i; });
-    check([&] { return AttentionOptions{.mask = column() >= 60}; }, [](int64_t, int64_t j) { return j >= 60; });
+    check([&] { return AttentionOptions{.attn_mask = column() >= 60}; }, [](int64_t, int64_t j) { return j >= 60; });
   } else if (queries < keys) {
-    check([&] { return AttentionOptions{.mask = (column() <= row() + 20) & ~(column() + 30 < row())}; },  // a window
-          [](int64_t i, int64_t j) { return j <= i + 20 && j + 30 >= i; });
+    check(
+        [&] { return AttentionOptions{.attn_mask = (column() <= row() + 20) & ~(column() + 30 < row())}; },  // a window
+        [](int64_t i, int64_t j) { return j <= i + 20 && j + 30 >= i; });
   } else {
-    check([&] { return AttentionOptions{.mask = column() + row() < 90}; },
+    check([&] { return AttentionOptions{.attn_mask = column() + row() < 90}; },
           [](int64_t i, int64_t j) { return i + j < 90; });
   }
 }
@@ -222,7 +223,7 @@ TEST_CASE("F8 no value of a block that a mask hides from a row reaches it", "[se
   const Shape heads{1, 1, kLength, 32};
   const Tensor q = numbers(heads), k = numbers(heads), v = numbers(heads);
   const auto attend = [&](const Tensor& keys, const Tensor& values) {
-    return scaled_dot_product_attention(q, keys, values, {.causal = true});
+    return scaled_dot_product_attention(q, keys, values, {.is_causal = true});
   };
   const std::vector<float> before = attend(k, v).to(float32).to_vector<float>();
   const double bad = GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity());
@@ -272,7 +273,7 @@ TEST_CASE("F8 the gradients of attention of any length are right, fused and unfu
   for (const bool causal : {false, true}) {
     INFO("causal " << causal << ", " << queries << " queries, " << keys << " keys");
     check_gradients(
-        heads, !causal || keys < 64, [&] { return AttentionOptions{.causal = causal}; },
+        heads, !causal || keys < 64, [&] { return AttentionOptions{.is_causal = causal}; },
         [&](int64_t i, int64_t j) { return !causal || j <= i; });
   }
 }
@@ -281,7 +282,7 @@ TEST_CASE("F8 tiles that a mask hides add nothing to gradients", "[semantics]") 
   if (!has_known_steps()) SKIP_TEST("no tensor cores whose steps are known");
   constexpr int64_t kLength = 256, kTile = 128, kFeatures = 16;
   const Heads heads(kLength, kLength, kFeatures, kFeatures);
-  const std::vector<Tensor> before = gradients_of(heads, {.causal = true});
+  const std::vector<Tensor> before = gradients_of(heads, {.is_causal = true});
   const double bad = GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity());
   const auto with_bad = [&](const Tensor& x, int64_t row) {
     return where((arange(kLength) != row).unsqueeze(1), x, bad).to(bfloat16).realize();
@@ -298,10 +299,10 @@ TEST_CASE("F8 tiles that a mask hides add nothing to gradients", "[semantics]") 
   Heads keys = heads, queries = heads;
   keys.k = with_bad(heads.k, kLength - 1), keys.v = with_bad(heads.v, kLength - 1);
   queries.q = with_bad(heads.q, 0), queries.seed = with_bad(heads.seed, 0);
-  finite(gradients_of(keys, {.causal = true})[0], before[0], 0, kTile);
-  const std::vector<Tensor> made = gradients_of(queries, {.causal = true});
+  finite(gradients_of(keys, {.is_causal = true})[0], before[0], 0, kTile);
+  const std::vector<Tensor> made = gradients_of(queries, {.is_causal = true});
   for (const size_t n : {1, 2}) finite(made[n], before[n], kTile, kLength);
-  if (std::isnan(bad)) on_both([&] { return cat(gradients_of(keys, {.causal = true}), 0); });
+  if (std::isnan(bad)) on_both([&] { return cat(gradients_of(keys, {.is_causal = true}), 0); });
 }
 
 TEST_CASE("F8 gradients under masks that bound keys are right, fused and unfused", "[semantics]") {
@@ -311,13 +312,13 @@ TEST_CASE("F8 gradients under masks that bound keys are right, fused and unfused
   const auto row = [] { return arange(kQueries).unsqueeze(1); };
   const auto column = [] { return arange(kKeys); };
   check_gradients(
-      heads, true, [] { return AttentionOptions{.causal = true, .lower_right = true}; },
+      heads, true, [] { return AttentionOptions{.is_causal = true, .lower_right = true}; },
       [](int64_t i, int64_t j) { return j <= i + kKeys - kQueries; });
   check_gradients(
-      heads, false, [&] { return AttentionOptions{.mask = (column() <= row() + 20) & ~(column() + 30 < row())}; },
+      heads, false, [&] { return AttentionOptions{.attn_mask = (column() <= row() + 20) & ~(column() + 30 < row())}; },
       [](int64_t i, int64_t j) { return j <= i + 20 && j + 30 >= i; });
   check_gradients(
-      heads, false, [&] { return AttentionOptions{.mask = column() >= 60}; },
+      heads, false, [&] { return AttentionOptions{.attn_mask = column() >= 60}; },
       [](int64_t, int64_t j) { return j >= 60; });
 }
 

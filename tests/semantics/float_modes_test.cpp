@@ -306,8 +306,8 @@ const std::vector<Callback>& callbacks() {
        }},
       {"value_and_grad", [](const Seen& seen) { (void)transforms::value_and_grad(squared(seen), {Tensor(2.0f)}); }},
       {"vjp", [](const Seen& seen) { (void)transforms::vjp(squared(seen), {Tensor(2.0f)}, Tensor(1.0f)); }},
-      {"jvp", [](const Seen& seen) { (void)transforms::jvp(squared(seen), {Tensor(2.0f)}, Tensor(1.0f)); }},
-      {"jacobian", [](const Seen& seen) { (void)transforms::jacobian(squared(seen), {from({1.0f, 2.0f})}); }},
+      {"jvp", [](const Seen& seen) { (void)transforms::jvp(squared(seen), {Tensor(2.0f)}, {Tensor(1.0f)}); }},
+      {"jacrev", [](const Seen& seen) { (void)transforms::jacrev(squared(seen), {from({1.0f, 2.0f})}); }},
   };
   return all;
 }

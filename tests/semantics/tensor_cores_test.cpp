@@ -120,7 +120,7 @@ TEST_CASE("F8 fusion changes no bit of products of short floats", "[semantics]")
       return gradient(y, {x}, ones_like(y))[0];
     });
   const Tensor q = randn({2, 2, 40, 16}).to(bfloat16).realize();
-  on_both([&] { return scaled_dot_product_attention(q, q, q, {.causal = true}); });
+  on_both([&] { return scaled_dot_product_attention(q, q, q, {.is_causal = true}); });
   // Blocks of a long sum.
   const Tensor x = randn({16, 17000}).to(bfloat16).realize(), y = randn({17000, 8}).to(bfloat16).realize();
   on_both([&] { return matmul(x, y); });
@@ -253,7 +253,7 @@ TEST_CASE("F8 fusion changes no bit of products in tf32", "[semantics]") {
       return gradient(square(y).sum(), {input ? x : w})[0];
     });
   const Tensor q = randn({2, 2, 40, 16}).realize();
-  on_both([&] { return scaled_dot_product_attention(q, q, q, {.causal = true}); });
+  on_both([&] { return scaled_dot_product_attention(q, q, q, {.is_causal = true}); });
   const Tensor u = randn({16, 17000}).realize(), v = randn({17000, 8}).realize();
   on_both([&] { return matmul(u, v); });
 }

@@ -15,7 +15,8 @@ using surface::Tensors;
 const Row kAttention{
     "scaled_dot_product_attention",
     [](const Tensors& x) {
-      return scaled_dot_product_attention(x[0], x[1], x[2], {.causal = true, .lower_right = true, .enable_gqa = true});
+      return scaled_dot_product_attention(x[0], x[1], x[2],
+                                          {.is_causal = true, .lower_right = true, .enable_gqa = true});
     },
     "F.scaled_dot_product_attention(x, y, z, torch.ones(x.shape[-2], y.shape[-2]).tril(y.shape[-2] - x.shape[-2]) > 0, "
     "enable_gqa=True)",
@@ -45,7 +46,7 @@ const Row kKeysOfOtherSizes{
       layer.v_proj_weight = x[5];
       layer.out_proj.weight = eye(4);
       const auto [y, weights] = layer.with_weights(x[0], x[1], x[2]);
-      return {y, weights, layer(x[0], x[1], x[2], {.causal = true})};
+      return {y, weights, layer(x[0], x[1], x[2], {.is_causal = true})};
     },
     "(lambda m, p, q: (*torch.func.functional_call(m, p, q), torch.func.functional_call(m, p, q, dict(attn_mask=~"
     "torch.ones(3, 5, dtype=torch.bool).tril(), need_weights=False))[0]))(torch.nn.MultiheadAttention(4, 2, "

@@ -62,7 +62,7 @@ const surface::Family kDistributions(
         of_vectors(
             "kl_divergence(MultivariateNormal)",
             [](const MultivariateNormal& d, const Tensor& x) {
-              return distributions::kl_divergence(d, MultivariateNormal::of_factor(x, eye(2).to(x.dtype()) * 2));
+              return distributions::kl_divergence(d, MultivariateNormal(x, {.scale_tril = eye(2).to(x.dtype()) * 2}));
             },
             "torch.distributions.kl_divergence({}, torch.distributions.MultivariateNormal(z, scale_tril=2 * "
             "torch.eye(2)))"),
@@ -88,7 +88,7 @@ const surface::Family kDistributions(
                   [](const Tensors& x) { return distributions::Categorical({.logits = x[0]}).entropy(); },
                   torch("Categorical(logits=x).entropy()"), {{{2, 3}}}),
         of_logits("Categorical of probs",
-                  [](const Tensors& x) { return distributions::Categorical({.probs = x[0]}).probabilities(); },
+                  [](const Tensors& x) { return distributions::Categorical({.probs = x[0]}).probs(); },
                   torch("Categorical(x).probs"), {{{2, 3}}}),
         row("kl_divergence(Normal)",
             [](const Tensors& x) {
@@ -115,7 +115,7 @@ const surface::Family kDistributions(
             {{{2, 3}, {2, 3}}}),
     },
     {
-        SURFACE_BAD("Normal", distributions::Normal(zeros({2}), 0.0), "the deviation is 0", "above 0"),
+        SURFACE_BAD("Normal", distributions::Normal(zeros({2}), 0.0), "the scale is 0", "above 0"),
         SURFACE_BAD("Normal", distributions::Normal(zeros({2}), zeros({3})), "[2]", "[3]"),
         SURFACE_BAD("Uniform", distributions::Uniform(2.0, 1.0), "[2, 1)", "low < high"),
         SURFACE_BAD("Bernoulli", distributions::Bernoulli({.logits = zeros({2}, int32)}), "int32 [2]", "to(float32)"),

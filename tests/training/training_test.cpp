@@ -74,11 +74,11 @@ struct Writer {
   nn::Linear out;
   SINTER_MODULE(embed, blocks, norm, out)
   static nn::TransformerEncoderLayer block() {
-    return {32, 4, {.feedforward = 64, .dropout = 0, .gelu = true, .norm_first = true}};
+    return {32, 4, {.dim_feedforward = 64, .dropout = 0, .gelu = true, .norm_first = true}};
   }
   Tensor operator()(const Tensor& letters) const {  // [n, length] to [n, length, letters]
     Tensor x = rotary(embed(letters));
-    for (const auto& b : blocks) x = b(x, {.causal = true});
+    for (const auto& b : blocks) x = b(x, {.is_causal = true});
     return out(norm(x));
   }
 };

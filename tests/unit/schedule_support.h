@@ -70,6 +70,20 @@ inline ir::UOp transpose(ir::UOp x) { return ir::permute(x, {1, 0}); }
 
 using Inputs = PlanInputs;
 using Result = PlanValues;
+/// Random numbers in [0, 1) in each slot, equal for equal programs.
+inline Inputs random_inputs(const Program& p) {
+  Inputs in;
+  uint32_t state = 1;
+  for (const PlanSlot& s : p.plan.slots) {
+    std::vector<int64_t> shape;
+    for (const Dim& d : s.shape) shape.push_back(d.value());
+    runtime::Array array(s.dtype, shape);
+    for (int64_t i = 0; i < s.shape.numel(); ++i)
+      array.set(i, ir::Scalar::of(s.dtype, static_cast<double>((state = state * 1664525 + 1013904223) >> 8) * 0x1p-24));
+    in.slots.push_back(array);
+  }
+  return in;
+}
 inline Result run(const KernelSchedule& s, const Inputs& in) { return interpret_steps(s, in); }
 inline Result oracle(const PlanGraph& plan, const Inputs& in) { return interpret_plan(plan, in); }
 

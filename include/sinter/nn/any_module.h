@@ -28,6 +28,12 @@ using ForwardPreHook = std::function<void(std::vector<Tensor>& inputs)>;
 /// After a call: the inputs and the output, which it may replace.
 using ForwardHook = std::function<void(const std::vector<Tensor>& inputs, Tensor& output)>;
 
+/// Before the gradients of a call are made: that of the output, which it may replace.
+using FullBackwardPreHook = std::function<void(Tensor& grad_output)>;
+/// After they are made: those of the inputs, which it may replace, empty handles for inputs that do not require grad;
+/// and that of the output. An empty handle that it puts in the place of one is 0.
+using FullBackwardHook = std::function<void(std::vector<Tensor>& grad_inputs, const Tensor& grad_output)>;
+
 /// Any module, or function without state. A copy has a module of its own, whose tensors are the same, as with other
 /// modules; clone() copies the tensors too. Functions of models walk into it, and give its tensors the names they have
 /// there.
@@ -80,7 +86,14 @@ class AnyModule {
   size_t register_forward_pre_hook(ForwardPreHook hook);
   /// Called after each call.
   size_t register_forward_hook(ForwardHook hook);
-  /// UsageError if there is no such hook.
+  /// Called when the gradient of a call's output is made, before those in the module.
+  size_t register_full_backward_pre_hook(FullBackwardPreHook hook);
+  /// Called when the gradients of a call's inputs are made; if none requires grad, when that of the output is. As hooks
+  /// of tensors, it is called where a gradient is built: backward(), gradient(), once in a jitted function. A call
+  /// inside vmap() is a UsageError.
+  /// @snippet containers.cpp backward hook
+  size_t register_full_backward_hook(FullBackwardHook hook);
+  /// UsageError if there is no such hook. Calls that were made before keep theirs.
   void remove_hook(size_t number, Loc where = Loc::current());
 
   /// For functions of models: each tensor and module, with its path below `path`.
@@ -103,10 +116,13 @@ class AnyModule {
   template <class M>
   struct Holder;
   struct Hook {
-    size_t number;
-    ForwardPreHook before;
-    ForwardHook after;
+    size_t number = 0;
+    ForwardPreHook before = {};
+    ForwardHook after = {};
+    FullBackwardPreHook before_back = {};
+    FullBackwardHook after_back = {};
   };
+  size_t add(Hook hook);
   Tensor call(std::vector<Tensor> x, Loc where) const;
   void require_type(const std::type_info& wanted, Loc where) const;
   std::unique_ptr<Held> held_;

@@ -26,8 +26,8 @@ struct MultiheadAttention {
   /// UsageError unless heads divides size, kdim and vdim are at least 1 and dropout is in [0, 1].
   MultiheadAttention(int64_t size, int64_t heads, MultiheadOptions options = {}, Loc where = Loc::current());
   /// q: [n, queries, size] or [queries, size]; k: [n, keys, kdim] or [keys, kdim]; v: [n, keys, vdim] or [keys, vdim].
-  /// Of the options, all but dropout are used. `mask` broadcasts to [n, heads, queries, keys]; in a bool one true takes
-  /// part, while true in the attn_mask of PyTorch's MultiheadAttention takes no part: give ~attn_mask.
+  /// Of the options, all but dropout_p are used. `attn_mask` broadcasts to [n, heads, queries, keys]; in a bool one
+  /// true takes part, while true in the attn_mask of PyTorch's MultiheadAttention takes no part: give ~attn_mask.
   /// `key_padding_mask` is [n, keys] or [keys]; in a bool one true takes no part, as in PyTorch.
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& attention = {},
                     Loc where = Loc::current()) const;
@@ -67,7 +67,7 @@ struct RotaryEmbedding {
 
 /// Options of TransformerEncoderLayer.
 struct TransformerOptions {
-  int64_t feedforward = 2048;
+  int64_t dim_feedforward = 2048;
   double dropout = 0.1;
   bool gelu = false;        ///< instead of relu between the two linear layers
   bool norm_first = false;  ///< x + f(norm(x)) instead of norm(x + f(x))
@@ -76,10 +76,10 @@ struct TransformerOptions {
 /// Self-attention and two linear layers, each with a residual sum and a layer norm. x: [n, length, size] or
 /// [length, size].
 struct TransformerEncoderLayer {
-  /// UsageError unless heads divides size, feedforward is at least 1 and dropout is in [0, 1].
+  /// UsageError unless heads divides size, dim_feedforward is at least 1 and dropout is in [0, 1].
   TransformerEncoderLayer(int64_t size, int64_t heads, TransformerOptions options = {}, Loc where = Loc::current());
-  /// attention.mask is PyTorch's ~src_mask where it is bool: true takes part. attention.key_padding_mask is PyTorch's
-  /// src_key_padding_mask: true takes no part.
+  /// attention.attn_mask is PyTorch's ~src_mask where it is bool: true takes part. attention.key_padding_mask is
+  /// PyTorch's src_key_padding_mask: true takes no part.
   Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}, Loc where = Loc::current()) const;
   MultiheadAttention self_attn;
   Linear linear1, linear2;

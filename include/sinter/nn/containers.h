@@ -238,6 +238,9 @@ class ModuleList : public ListedModules {
   const AnyModule& operator[](int64_t index) const { return at("ModuleList", index, Loc::current()); }
 };
 
+/// Tensors by number, as PyTorch's ParameterList: a member like any list. Those that require grad are parameters.
+using ParameterList = std::vector<Tensor>;
+
 /// Modules by name, in the order in which they were added, as PyTorch's ModuleDict.
 /// @snippet containers.cpp list
 class ModuleDict : public NamedModules {

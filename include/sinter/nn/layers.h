@@ -83,9 +83,38 @@ struct Dropout {
 /// max(x, 0).
 struct ReLU : FunctionLayer<"ReLU", relu> {};
 
-/// [n, ...] to [n, product].
+/// Joins the axes from start to end, both included, as Tensor::flatten(): [n, ...] to [n, product].
 struct Flatten {
+  explicit Flatten(int64_t start = 1, int64_t end = -1) : start(start), end(end) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  int64_t start, end;
+  SINTER_EMPTY_MODULE()
+};
+
+/// Splits an axis into axes of these sizes, as Tensor::unflatten().
+struct Unflatten {
+  Unflatten(int64_t axis, Shape sizes) : axis(axis), sizes(std::move(sizes)) {}
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
+  int64_t axis;
+  Shape sizes;
+  SINTER_EMPTY_MODULE()
+};
+
+/// cosine_similarity() of two tensors.
+struct CosineSimilarity {
+  explicit CosineSimilarity(int64_t axis = 1, double eps = 1e-8) : axis(axis), eps(eps) {}
+  Tensor operator()(const Tensor& a, const Tensor& b, Loc where = Loc::current()) const;
+  int64_t axis;
+  double eps;
+  SINTER_EMPTY_MODULE()
+};
+
+/// pairwise_distance() of two tensors.
+struct PairwiseDistance {
+  explicit PairwiseDistance(double p = 2, double eps = 1e-6, bool keepdim = false) : p(p), eps(eps), keepdim(keepdim) {}
+  Tensor operator()(const Tensor& a, const Tensor& b, Loc where = Loc::current()) const;
+  double p, eps;
+  bool keepdim;
   SINTER_EMPTY_MODULE()
 };
 

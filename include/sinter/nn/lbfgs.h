@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "sinter/nn/optim.h"
 
@@ -35,6 +37,10 @@ class LBFGS final : public GroupedOptimizer<LBFGSOptions> {
  public:
   using Options = LBFGSOptions;  ///< as LBFGS::Options{.history_size = 10}
   explicit LBFGS(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
+  /// The same with a learning rate and else what options are by default.
+  template <Number N>
+  explicit LBFGS(std::vector<Tensor> parameters, N lr, Loc where = Loc::current())
+      : LBFGS(std::move(parameters), Options{.lr = static_cast<double>(lr)}, where) {}
   ~LBFGS() override;
   /// Iterates until the tolerances or limits are reached. `closure` computes the loss, a scalar, from the parameters as
   /// they are, calls zero_grad() and backward(), and returns it; it is called several times. Returns the first loss.

@@ -2,6 +2,7 @@
 // the gradients, so a following zero_grad() has no effect.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,24 @@ struct ParamGroup {
   std::vector<Tensor> parameters;
   O options = {};
 };
+
+/// What param_groups() gives for each group.
+template <class O>
+class OptimizerGroup {
+ public:
+  OptimizerGroup(std::vector<Tensor> parameters, O& options)
+      : parameters_(std::move(parameters)), options_(options) {}     ///< both
+  const std::vector<Tensor>& params() const { return parameters_; }  ///< the parameters, as given
+  O& options() const { return options_; }                            ///< to read and to set, as Optimizer::options()
+
+ private:
+  std::vector<Tensor> parameters_;
+  O& options_;
+};
+
+/// A number, but no flag.
+template <class T>
+concept Number = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
 
 /// The common part of optimizers: the parameters, their gradients, and a state that can be saved. step() skips a
 /// parameter without a gradient. SGD and Adam below are examples of rules; derive your own in the same way, from the
@@ -200,6 +220,12 @@ class GroupedOptimizer : private OptionGroups<O>, public Optimizer {
     group_lr(group, where);
     return this->group_options[group];
   }
+  /// All groups: `for (auto& group : optimizer.param_groups()) group.options().lr *= 0.1;`
+  std::vector<OptimizerGroup<O>> param_groups(Loc where = Loc::current()) {
+    std::vector<OptimizerGroup<O>> made;
+    for (size_t i = 0; i < group_count(); ++i) made.emplace_back(group_parameters(i, where), options(i, where));
+    return made;
+  }
   /// One more group, as when layers are unfrozen while training. Its counts and states begin with its first step;
   /// schedules made before leave its rate alone. Errors as the constructor's.
   void add_param_group(const ParamGroup<O>& group, Loc where = Loc::current()) {
@@ -256,6 +282,10 @@ class UpdateRule : public GroupedOptimizer<O> {
   using Options = O;  ///< as SGD::Options{.momentum = 0.9}
   explicit UpdateRule(std::vector<Tensor> parameters, O options = {}, Loc where = Loc::current())
       : UpdateRule(std::vector<ParamGroup<O>>{{std::move(parameters), options}}, where) {}
+  /// The same with a learning rate and else what options are by default: SGD(parameters, 0.1).
+  template <Number N>
+  explicit UpdateRule(std::vector<Tensor> parameters, N lr, Loc where = Loc::current())
+      : UpdateRule(std::move(parameters), O{.lr = static_cast<double>(lr)}, where) {}
   /// The same with several groups.
   explicit UpdateRule(const std::vector<ParamGroup<O>>& groups, Loc where = Loc::current())
       : GroupedOptimizer<O>(groups, where, name.text) {
@@ -301,6 +331,10 @@ class Adam : public GroupedOptimizer<AdamOptions> {
  public:
   using Options = AdamOptions;  ///< as Adam::Options{.lr = 2e-3}
   explicit Adam(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
+  /// The same with a learning rate and else what options are by default.
+  template <Number N>
+  explicit Adam(std::vector<Tensor> parameters, N lr, Loc where = Loc::current())
+      : Adam(std::move(parameters), Options{.lr = static_cast<double>(lr)}, where) {}
   /// The same with several groups.
   explicit Adam(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 
@@ -328,6 +362,10 @@ class AdamW final : public Adam {
  public:
   using Options = AdamWOptions;  ///< as AdamW::Options{.weight_decay = 0.1}
   explicit AdamW(std::vector<Tensor> parameters, Options options = {}, Loc where = Loc::current());
+  /// The same with a learning rate and else what options are by default.
+  template <Number N>
+  explicit AdamW(std::vector<Tensor> parameters, N lr, Loc where = Loc::current())
+      : AdamW(std::move(parameters), Options{.lr = static_cast<double>(lr)}, where) {}
   /// The same with several groups.
   explicit AdamW(const std::vector<ParamGroup<Options>>& groups, Loc where = Loc::current());
 };

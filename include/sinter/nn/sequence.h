@@ -7,6 +7,7 @@
 // zeros. A step is two launches: the product with the last state, and the gates.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,10 +32,18 @@ struct PackOptions {
   bool batch_first = false;    ///< x is [n, length, ...]
   bool enforce_sorted = true;  ///< refuses lengths that increase; otherwise sequences are sorted
 };
+/// A tensor of integers with one axis, read to the host. UsageError for another.
+std::vector<int64_t> read_lengths(const Tensor& lengths, Loc where);
 /// The sequences of x [length, n, ...], of these lengths. UsageError unless there are n lengths, from 1 to the length
 /// of x.
 PackedSequence pack_padded_sequence(const Tensor& x, const std::vector<int64_t>& lengths, PackOptions options = {},
                                     Loc where = Loc::current());
+/// The same with the lengths as a tensor of integers with one axis, which is read.
+template <std::same_as<Tensor> Lengths>
+PackedSequence pack_padded_sequence(const Tensor& x, const Lengths& lengths, PackOptions options = {},
+                                    Loc where = Loc::current()) {
+  return pack_padded_sequence(x, read_lengths(lengths, where), options, where);
+}
 /// Options of pad_packed_sequence().
 struct PadOptions {
   bool batch_first = false;            ///< the result is [n, length, ...]
@@ -44,6 +53,15 @@ struct PadOptions {
 /// The inverse: [length, n, ...], padded, in the order of the batch, and the lengths.
 std::pair<Tensor, std::vector<int64_t>> pad_packed_sequence(const PackedSequence& sequence, PadOptions options = {},
                                                             Loc where = Loc::current());
+
+/// Options of pad_sequence().
+struct PadSequenceOptions {
+  bool batch_first = false;  ///< the result is [n, length, ...]
+  double padding_value = 0;  ///< of what a sequence does not have
+};
+/// Sequences [length, ...] beside each other, padded at their ends to the longest: [length, n, ...]. UsageError unless
+/// there is one and they differ in the first axis alone.
+Tensor pad_sequence(const std::vector<Tensor>& sequences, PadSequenceOptions options = {}, Loc where = Loc::current());
 
 /// Options of GRU.
 struct GRUOptions {

@@ -25,6 +25,18 @@ struct WindowLayer {
   SINTER_EMPTY_MODULE()
 };
 
+/// The same of a pooling that also says where it found its elements, if asked for.
+template <CallName name, Tensor (*function)(Arg, const PerAxis&, const MaxPoolOptions&),
+          std::pair<Tensor, Tensor> (*with_indices)(Arg, const PerAxis&, const MaxPoolOptions&)>
+struct MaxPoolLayer : WindowLayer<name, MaxPoolOptions, function> {
+  using WindowLayer<name, MaxPoolOptions, function>::WindowLayer;
+  /// The result and the indices, which MaxUnpool takes: what return_indices is in Python, by its name in libtorch.
+  std::pair<Tensor, Tensor> forward_with_indices(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call(name.text, where);
+    return with_indices(x, this->kernel, this->options);
+  }
+};
+
 /// The inverse of a pooling with a fixed window as a layer. A size given at the call counts before options.output_size.
 template <CallName name, Tensor (*function)(Arg, const Tensor&, const PerAxis&, const MaxUnpoolOptions&)>
 struct UnpoolLayer {
@@ -69,19 +81,31 @@ struct AdaptiveLayer {
   SINTER_EMPTY_MODULE()
 };
 
+/// The same of the largest elements, which also says where it found them, if asked for.
+template <CallName name, Tensor (*function)(Arg, const AdaptiveSize&),
+          std::pair<Tensor, Tensor> (*with_indices)(Arg, const AdaptiveSize&)>
+struct AdaptiveMaxLayer : AdaptiveLayer<name, function> {
+  using AdaptiveLayer<name, function>::AdaptiveLayer;
+  /// The result and the indices.
+  std::pair<Tensor, Tensor> forward_with_indices(const Tensor& x, Loc where = Loc::current()) const {
+    const CallScope call(name.text, where);
+    return with_indices(x, this->size);
+  }
+};
+
 /// max_pool1d() with a fixed window. x: [n, channels, length] or [channels, length].
-struct MaxPool1d : WindowLayer<"MaxPool1d", MaxPoolOptions, max_pool1d> {
-  using WindowLayer::WindowLayer;
+struct MaxPool1d : MaxPoolLayer<"MaxPool1d", max_pool1d, max_pool1d_with_indices> {
+  using MaxPoolLayer::MaxPoolLayer;
 };
 
 /// max_pool2d() with a fixed window. x: [n, channels, h, w] or [channels, h, w].
-struct MaxPool2d : WindowLayer<"MaxPool2d", MaxPoolOptions, max_pool2d> {
-  using WindowLayer::WindowLayer;
+struct MaxPool2d : MaxPoolLayer<"MaxPool2d", max_pool2d, max_pool2d_with_indices> {
+  using MaxPoolLayer::MaxPoolLayer;
 };
 
 /// max_pool3d() with a fixed window. x: [n, channels, d, h, w] or [channels, d, h, w].
-struct MaxPool3d : WindowLayer<"MaxPool3d", MaxPoolOptions, max_pool3d> {
-  using WindowLayer::WindowLayer;
+struct MaxPool3d : MaxPoolLayer<"MaxPool3d", max_pool3d, max_pool3d_with_indices> {
+  using MaxPoolLayer::MaxPoolLayer;
 };
 
 /// max_unpool1d() with a fixed window. x: [n, channels, windows] or [channels, windows].
@@ -140,18 +164,21 @@ struct AdaptiveAvgPool3d : AdaptiveLayer<"AdaptiveAvgPool3d", adaptive_avg_pool3
 };
 
 /// adaptive_max_pool1d() to a fixed size. x: [n, channels, length] or [channels, length].
-struct AdaptiveMaxPool1d : AdaptiveLayer<"AdaptiveMaxPool1d", adaptive_max_pool1d> {
-  using AdaptiveLayer::AdaptiveLayer;
+struct AdaptiveMaxPool1d
+    : AdaptiveMaxLayer<"AdaptiveMaxPool1d", adaptive_max_pool1d, adaptive_max_pool1d_with_indices> {
+  using AdaptiveMaxLayer::AdaptiveMaxLayer;
 };
 
 /// adaptive_max_pool2d() to a fixed size. x: [n, channels, h, w] or [channels, h, w].
-struct AdaptiveMaxPool2d : AdaptiveLayer<"AdaptiveMaxPool2d", adaptive_max_pool2d> {
-  using AdaptiveLayer::AdaptiveLayer;
+struct AdaptiveMaxPool2d
+    : AdaptiveMaxLayer<"AdaptiveMaxPool2d", adaptive_max_pool2d, adaptive_max_pool2d_with_indices> {
+  using AdaptiveMaxLayer::AdaptiveMaxLayer;
 };
 
 /// adaptive_max_pool3d() to a fixed size. x: [n, channels, d, h, w] or [channels, d, h, w].
-struct AdaptiveMaxPool3d : AdaptiveLayer<"AdaptiveMaxPool3d", adaptive_max_pool3d> {
-  using AdaptiveLayer::AdaptiveLayer;
+struct AdaptiveMaxPool3d
+    : AdaptiveMaxLayer<"AdaptiveMaxPool3d", adaptive_max_pool3d, adaptive_max_pool3d_with_indices> {
+  using AdaptiveMaxLayer::AdaptiveMaxLayer;
 };
 
 /// interpolate() with fixed options.

@@ -55,4 +55,10 @@ void defer_division(PlanGraph& plan);
 /// materialized below the repeats as well, or it would be computed once for each.
 void store_repeats(PlanGraph& plan);
 
+/// In:  products of few rows that share a factor, a stored matrix that the second cache holds: the steps of a recurrent
+///      network.
+/// Out: the same products over panels of the matrix, which one kernel stores for all of them. On CPUs.
+/// No sum changes.
+void pack_shared_factors(PlanGraph& plan, const runtime::Target& target);
+
 }  // namespace sinter::schedule

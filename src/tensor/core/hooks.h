@@ -66,6 +66,8 @@ class Observer {
   virtual void on_seed() = 0;
   /// The function is about to read or compute values.
   virtual void on_read(std::span<const ir::UOp> asked) = 0;
+  /// Whether the function is called for one element of a batch, as by vmap().
+  virtual bool of_one_element() const { return false; }
   /// What the calls of the function have in common, which is why the data may choose no size: "a jitted function is one
   /// program for all calls".
   virtual std::string_view one_program() const = 0;

@@ -96,7 +96,8 @@ UOp aligned_at_end(UOp positions, UOp scores) {
 /// softmax of the scores of q with k. Both are in the common type; the result in the type that q computes in.
 Tensor weights_of(UOp q, const Tensor& keys, const AttentionOptions& o) {
   check_queries(q, node_of(keys));
-  if (!(o.dropout >= 0 && o.dropout < 1)) usage_error("dropout is {}; a probability in [0, 1) is needed", o.dropout);
+  if (!(o.dropout_p >= 0 && o.dropout_p < 1))
+    usage_error("dropout_p is {}; a probability in [0, 1) is needed", o.dropout_p);
   q = ir::to_compute_type(q);  // and so is everything that is multiplied with it
   const Dim& size = dim_from_end(q, 1);
   const Tensor scores = matmul(wrap(q), keys.transpose());
@@ -104,18 +105,18 @@ Tensor weights_of(UOp q, const Tensor& keys, const AttentionOptions& o) {
       node_of(o.scale           ? scores * *o.scale
               : size.symbolic() ? scores / sqrt(wrap(size_node(size, q->dtype, q->device)))
                                 : scores * (1 / std::sqrt(static_cast<double>(std::max<int64_t>(size.value(), 1)))));
-  if (o.causal) {
+  if (o.is_causal) {
     const Shape plane{dim_from_end(s, 2), dim_from_end(s, 1)};
     UOp query = position(plane, 0, s->device);
     if (o.lower_right) query = aligned_at_end(query, s);
     s = mask_unseen(s, ir::le(position(plane, 1, s->device), query));
   }
-  if (o.mask.defined()) s = apply_mask(s, node_of(o.mask));
+  if (o.attn_mask.defined()) s = apply_mask(s, node_of(o.attn_mask));
   if (o.key_padding_mask.defined()) s = apply_mask(s, mask_of_padding(s, node_of(o.key_padding_mask)));
   Tensor weights = wrap(tensor::softmax(s, static_cast<int64_t>(s->rank()) - 1));
-  if (o.dropout > 0)
-    weights = where(bernoulli(o.dropout, weights.shape(), {.device = weights.device()}), 0.0,
-                    weights * (1.0 / (1.0 - o.dropout)));
+  if (o.dropout_p > 0)
+    weights = where(bernoulli(o.dropout_p, weights.shape(), {.device = weights.device()}), 0.0,
+                    weights * (1.0 / (1.0 - o.dropout_p)));
   return weights;
 }
 

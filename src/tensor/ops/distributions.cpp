@@ -65,27 +65,30 @@ Tensor log_determinant(const Tensor& l) { return log(diagonal(l, 0, -2, -1)).sum
 
 }  // namespace
 
-Normal::Normal(Arg mean, Arg deviation) {
-  const OuterCall call("Normal", mean.where());
-  if (!deviation.is_tensor() && !(deviation.real() > 0))
-    usage_error("the deviation is {}; give a number above 0", deviation.real());
-  const std::vector<Tensor> p = parameters(mean, deviation);
-  mean_ = p[0];
-  deviation_ = p[1];
+Normal::Normal(Arg loc, Arg scale) {
+  const OuterCall call("Normal", loc.where());
+  if (!scale.is_tensor() && !(scale.real() > 0)) usage_error("the scale is {}; give a number above 0", scale.real());
+  const std::vector<Tensor> p = parameters(loc, scale);
+  loc_ = p[0];
+  scale_ = p[1];
 }
 Tensor Normal::rsample(const Shape& shape, RandomOptions options) const {
-  return normal(mean_, deviation_, joined(shape, mean_.shape()), options);
+  return normal(loc_, scale_, joined(shape, loc_.shape()), options);
 }
 Tensor Normal::sample(const Shape& shape, RandomOptions options) const {
-  return normal(mean_.detach(), deviation_.detach(), joined(shape, mean_.shape()), options);
+  return normal(loc_.detach(), scale_.detach(), joined(shape, loc_.shape()), options);
 }
 Tensor Normal::log_prob(Arg x) const {
   const OuterCall call("log_prob", x.where());
-  return -square((x - mean_) / deviation_) / 2.0 - log(deviation_) - kLogTwoPi / 2;
+  return -square((x - loc_) / scale_) / 2.0 - log(scale_) - kLogTwoPi / 2;
 }
 Tensor Normal::entropy(Loc where) const {
   const OuterCall call("entropy", where);
-  return log(deviation_) + (1 + kLogTwoPi) / 2;
+  return log(scale_) + (1 + kLogTwoPi) / 2;
+}
+Tensor Normal::variance(Loc where) const {
+  const OuterCall call("variance", where);
+  return square(scale_);
 }
 
 Uniform::Uniform(Arg low, Arg high) {
@@ -111,6 +114,19 @@ Tensor Uniform::entropy(Loc where) const {
   return log(high_ - low_);
 }
 
+Tensor Uniform::mean(Loc where) const {
+  const OuterCall call("mean", where);
+  return (low_ + high_) / 2.0;
+}
+Tensor Uniform::variance(Loc where) const {
+  const OuterCall call("variance", where);
+  return square(high_ - low_) / 12.0;
+}
+Tensor Uniform::stddev(Loc where) const {
+  const OuterCall call("stddev", where);
+  return (high_ - low_) / std::sqrt(12.0);
+}
+
 Bernoulli::Bernoulli(const Odds& odds, Loc where) {
   const OuterCall call("Bernoulli", where);
   const Tensor& given = the_given(odds);
@@ -123,12 +139,22 @@ Bernoulli::Bernoulli(const Odds& odds, Loc where) {
                                  std::numeric_limits<double>::quiet_NaN());
   logits_ = log(p) - log1p(-p);
 }
-Tensor Bernoulli::probabilities(Loc where) const {
-  const OuterCall call("probabilities", where);
+Tensor Bernoulli::probs(Loc where) const {
+  const OuterCall call("probs", where);
   return probs_.defined() ? probs_ : sigmoid(logits_);
 }
+Tensor Bernoulli::mean(Loc where) const { return probs(where); }
+Tensor Bernoulli::variance(Loc where) const {
+  const OuterCall call("variance", where);
+  const Tensor p = probs();
+  return p * (1.0 - p);
+}
+Tensor Bernoulli::stddev(Loc where) const {
+  const OuterCall call("stddev", where);
+  return sqrt(variance());
+}
 Tensor Bernoulli::sample(const Shape& shape, RandomOptions options) const {
-  const Tensor p = probabilities().detach();
+  const Tensor p = probs().detach();
   const DType dtype = options.dtype == DType::Void ? logits_.dtype() : options.dtype;
   options.dtype = DType::Void;
   return bernoulli(p.expand(joined(shape, p.shape())), options).to(dtype);
@@ -149,8 +175,8 @@ Categorical::Categorical(const Odds& odds, Loc where) {
   require_floats(given, 1);
   logits_ = log_softmax(odds.logits.defined() ? given : log(given), -1);
 }
-Tensor Categorical::probabilities(Loc where) const {
-  const OuterCall call("probabilities", where);
+Tensor Categorical::probs(Loc where) const {
+  const OuterCall call("probs", where);
   return exp(logits_);
 }
 Tensor Categorical::sample(const Shape& shape, RandomOptions options) const {
@@ -170,75 +196,88 @@ Tensor Categorical::entropy(Loc where) const {
   return -(p * sinter::where(p > 0.0, logits_, 0.0)).sum(-1);  // the gradient of 0 * -inf would be NaN
 }
 
-void MultivariateNormal::set(const Tensor& mean, const Tensor& l) {
-  const Dim n = mean.rank() ? mean.size(-1) : Dim(0);
-  if (mean.rank() == 0 || l.rank() < 2 || !(l.size(-1) == n) || !(l.size(-2) == n))
-    usage_error("the mean is {} and the matrix {}; give shapes [.., n] and [.., n, n]", describe(Arg(mean)),
+void MultivariateNormal::set(const Tensor& loc, const Tensor& l) {
+  const Dim n = loc.rank() ? loc.size(-1) : Dim(0);
+  if (loc.rank() == 0 || l.rank() < 2 || !(l.size(-1) == n) || !(l.size(-2) == n))
+    usage_error("loc is {} and the matrix {}; give shapes [.., n] and [.., n, n]", describe(Arg(loc)),
                 describe(Arg(l)));
-  const Shape vectors = mean.shape(), matrices = l.shape();
+  const Shape vectors = loc.shape(), matrices = l.shape();
   Shape batch = common_shape(Shape(std::vector<Dim>(vectors.begin(), vectors.end() - 1)),
                              Shape(std::vector<Dim>(matrices.begin(), matrices.end() - 2)));
   batch.push_back(n);
-  mean_ = mean.expand(batch);
+  loc_ = loc.expand(batch);
   batch.push_back(n);
   l_ = l.expand(batch);
 }
-MultivariateNormal::MultivariateNormal(Arg mean, Arg covariance) {
-  const OuterCall call("MultivariateNormal", mean.where());
-  set(tensor_of(mean), cholesky(covariance));
+MultivariateNormal::MultivariateNormal(Arg loc, Arg covariance) {
+  const OuterCall call("MultivariateNormal", loc.where());
+  set(tensor_of(loc), cholesky(covariance));
 }
-MultivariateNormal MultivariateNormal::of_factor(Arg mean, Arg l) {
-  const OuterCall call("MultivariateNormal", mean.where());
-  MultivariateNormal made;
-  made.set(tensor_of(mean), tensor_of(l));
-  return made;
+MultivariateNormal::MultivariateNormal(Arg loc, const Spread& spread) {
+  const OuterCall call("MultivariateNormal", loc.where());
+  const Tensor &covariance = spread.covariance_matrix, &precision = spread.precision_matrix, &l = spread.scale_tril;
+  if (const int given = covariance.defined() + precision.defined() + l.defined(); given != 1)
+    usage_error("has {} of covariance_matrix, precision_matrix and scale_tril; give one: {{.scale_tril = l}}", given);
+  set(tensor_of(loc), l.defined() ? tensor_of(l) : cholesky(covariance.defined() ? covariance : inverse(precision)));
 }
 Tensor MultivariateNormal::rsample(const Shape& shape, RandomOptions options) const {
   options.dtype = type_or(options.dtype, l_.dtype());
   options.device = l_.device();
-  const Tensor e = randn(joined(shape, mean_.shape()), options);
-  return mean_ + matmul(l_, e.unsqueeze(-1)).squeeze({-1});
+  const Tensor e = randn(joined(shape, loc_.shape()), options);
+  return loc_ + matmul(l_, e.unsqueeze(-1)).squeeze({-1});
 }
 Tensor MultivariateNormal::sample(const Shape& shape, RandomOptions options) const {
-  return of_factor(mean_.detach(), l_.detach()).rsample(shape, options);
+  return MultivariateNormal(loc_.detach(), {.scale_tril = l_.detach()}).rsample(shape, options);
 }
 Tensor MultivariateNormal::log_prob(Arg x) const {
   const OuterCall call("log_prob", x.where());
-  const Tensor off = (x - mean_).unsqueeze(-1);
+  const Tensor off = (x - loc_).unsqueeze(-1);
   const Tensor scaled = solve_triangular(l_, off, false);
-  return -(square(scaled).sum({-2, -1}) + static_cast<double>(mean_.size(-1).value()) * kLogTwoPi) / 2.0 -
+  return -(square(scaled).sum({-2, -1}) + static_cast<double>(loc_.size(-1).value()) * kLogTwoPi) / 2.0 -
          log_determinant(l_);
 }
 Tensor MultivariateNormal::entropy(Loc where) const {
   const OuterCall call("entropy", where);
-  return log_determinant(l_) + static_cast<double>(mean_.size(-1).value()) * (1 + kLogTwoPi) / 2;
+  return log_determinant(l_) + static_cast<double>(loc_.size(-1).value()) * (1 + kLogTwoPi) / 2;
 }
-Tensor MultivariateNormal::covariance(Loc where) const {
-  const OuterCall call("covariance", where);
+Tensor MultivariateNormal::covariance_matrix(Loc where) const {
+  const OuterCall call("covariance_matrix", where);
   return matmul(l_, l_.transpose(-1, -2));
+}
+Tensor MultivariateNormal::precision_matrix(Loc where) const {
+  const OuterCall call("precision_matrix", where);
+  return inverse(covariance_matrix());
+}
+Tensor MultivariateNormal::variance(Loc where) const {
+  const OuterCall call("variance", where);
+  return square(l_).sum(-1);
+}
+Tensor MultivariateNormal::stddev(Loc where) const {
+  const OuterCall call("stddev", where);
+  return sqrt(variance());
 }
 
 Tensor kl_divergence(const Normal& p, const Normal& q, Loc where) {
   const OuterCall call("kl_divergence", where);
-  const Tensor ratio = square(p.deviation() / q.deviation()), distance = square((p.mean() - q.mean()) / q.deviation());
+  const Tensor ratio = square(p.scale() / q.scale()), distance = square((p.loc() - q.loc()) / q.scale());
   return (ratio + distance - 1.0 - log(ratio)) / 2.0;
 }
 Tensor kl_divergence(const Bernoulli& p, const Bernoulli& q, Loc where) {
   const OuterCall call("kl_divergence", where);
-  return -p.entropy() - q.log_prob(p.probabilities());
+  return -p.entropy() - q.log_prob(p.probs());
 }
 Tensor kl_divergence(const Categorical& p, const Categorical& q, Loc where) {
   const OuterCall call("kl_divergence", where);
-  const Tensor weights = p.probabilities();
+  const Tensor weights = p.probs();
   return (weights * sinter::where(weights > 0.0, p.logits() - q.logits(), 0.0)).sum(-1);
 }
 
 Tensor kl_divergence(const MultivariateNormal& p, const MultivariateNormal& q, Loc where) {
   const OuterCall call("kl_divergence", where);
-  const Tensor scales = square(solve_triangular(q.factor(), p.factor(), false)).sum({-2, -1});
-  const Tensor off = square(solve_triangular(q.factor(), (q.mean() - p.mean()).unsqueeze(-1), false)).sum({-2, -1});
-  return (scales + off - static_cast<double>(p.mean().size(-1).value())) / 2.0 + log_determinant(q.factor()) -
-         log_determinant(p.factor());
+  const Tensor scales = square(solve_triangular(q.scale_tril(), p.scale_tril(), false)).sum({-2, -1});
+  const Tensor off = square(solve_triangular(q.scale_tril(), (q.loc() - p.loc()).unsqueeze(-1), false)).sum({-2, -1});
+  return (scales + off - static_cast<double>(p.loc().size(-1).value())) / 2.0 + log_determinant(q.scale_tril()) -
+         log_determinant(p.scale_tril());
 }
 
 }  // namespace sinter::inline v0::distributions

@@ -313,6 +313,9 @@ Tensor randint_like(const Tensor& x, int64_t low, int64_t high, RandomOptions op
   if (is_float(t)) drawn.dtype = int64;
   return randint(low, high, x.shape(), drawn, where).to(t, where);
 }
+Tensor randint_like(const Tensor& x, int64_t high, RandomOptions options, Loc where) {
+  return randint_like(x, 0, high, options, where);
+}
 
 // A distribution's two functions: with a shape, and in the shape of its parameters.
 #define SINTER_DRAW_OF_ONE(name, a)                                                                       \

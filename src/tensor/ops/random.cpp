@@ -72,6 +72,10 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions opti
   return wrap(ir::cast(value + ir::like(value, Scalar::of(DType::I64, low)), t));
 }
 
+Tensor randint(int64_t high, const Shape& shape, RandomOptions options, Loc where) {
+  return randint(0, high, shape, options, where);
+}
+
 Tensor bernoulli(double p, const Shape& shape, RandomOptions options, Loc where) {
   Call call("bernoulli", where);
   if (!(p >= 0 && p <= 1)) usage_error("the probability {} lies outside [0, 1]; give one inside", p);

@@ -128,15 +128,15 @@ Argument argument_of(const Tensor& x, int64_t axis, Loc where) {
 }
 
 std::optional<int64_t> axis_of(const VmapOptions& options, size_t i) {
-  return i < options.in_axes.size() ? options.in_axes[i] : std::optional<int64_t>(0);
+  return i < options.in_dims.size() ? options.in_dims[i] : std::optional<int64_t>(0);
 }
 
 }  // namespace
 
-Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& x, const VmapOptions& options, Loc where) {
+std::vector<Tensor> vmap(const ListFunction& f, const std::vector<Tensor>& x, const VmapOptions& options, Loc where) {
   const OuterCall call("vmap", where);
-  if (options.in_axes.size() > x.size())
-    usage_error("{} axes are given for {} arguments; give at most one for each", options.in_axes.size(), x.size());
+  if (options.in_dims.size() > x.size())
+    usage_error("{} axes are given for {} arguments; give at most one for each", options.in_dims.size(), x.size());
   std::vector<Tensor> given = x, elements, batches;
   std::optional<Dim> count;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -153,17 +153,24 @@ Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& x, const VmapOpt
     batches.push_back(a.all);
   }
   if (!count) usage_error("none of the {} arguments has a batch; give one an axis", x.size());
-  Tensor value;
+  std::vector<Tensor> values;
   {
     const BatchObserver observer(elements);
-    value = call_program_in_scope([&] { return f(given); });
+    values = call_program_in_scope([&] { return f(given); });
   }
   const Call build("vmap", where);
   std::vector<BatchedInput> pairs;
   for (size_t i = 0; i < elements.size(); ++i) pairs.push_back({node_of(elements[i]), node_of(batches[i])});
-  const UOp root = node_of(value);
-  const Tensor all = wrap(batching::batched({&root, 1}, pairs, *count)[0]);
-  return all.movedim(0, options.out_axis, where);
+  std::vector<UOp> roots;
+  for (const Tensor& value : values) roots.push_back(node_of(value));
+  const std::vector<UOp> all = batching::batched(roots, pairs, *count);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = wrap(all[i]).movedim(0, options.out_dims, where);
+  return values;
+}
+
+Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& x, const VmapOptions& options, Loc where) {
+  const ListFunction list = [&f](const std::vector<Tensor>& given) { return std::vector<Tensor>{f(given)}; };
+  return vmap(list, x, options, where)[0];
 }
 
 }  // namespace transforms

@@ -49,6 +49,7 @@ class BatchObserver : public Observer {
   std::string_view one_program() const override {
     return outer_ ? outer_->one_program() : "vmap is one program for all elements of the batch";
   }
+  bool of_one_element() const override { return true; }
   void on_plan(const plan::PlanInstance& instance, bool whole) override {
     if (outer_) outer_->on_plan(instance, whole);
   }

@@ -1,11 +1,14 @@
-// Layers of activations, losses and dropout: each gives what its function gives, with the options that it holds.
+// Layers without weights: each gives what its function gives, with the options that it holds.
 #include "sinter/nn/activation_layers.h"
 #include "sinter/nn/dropout_layers.h"
+#include "sinter/nn/layers.h"
 #include "sinter/nn/loss_layers.h"
+#include "sinter/nn/spatial.h"
 #include "unit/tensor_support.h"
 
 using namespace sinter;
 using namespace sinter::testing;
+using Catch::Contains;
 
 namespace {
 
@@ -121,4 +124,32 @@ TEST_CASE("layers of dropout drop in training alone", "[nn]") {
   CHECK(equals(two(x[0]), x[0]));
   CHECK(equals(feature(x), x));
   CHECK_THROWS_AS(nn::Dropout2d(1.5), UsageError);
+}
+
+TEST_CASE("layers of shapes and distances call their functions", "[nn]") {
+  const Tensor x = arange(24, float32).reshape({2, 3, 4}), y = flip(x, {1});
+  CHECK(nn::Flatten()(x).shape() == Shape{2, 12});
+  CHECK(nn::Flatten(0, 1)(x).shape() == Shape{6, 4});
+  CHECK(equals(nn::Flatten(0, -1)(x), x.flatten()));
+  CHECK(equals(nn::Unflatten(1, {1, 3})(x), x.unflatten(1, {1, 3})));
+  CHECK(nn::Unflatten(-1, {2, -1})(x).shape() == Shape{2, 3, 2, 2});
+  CHECK(equals(nn::CosineSimilarity(2, 1e-4)(x, y), cosine_similarity(x, y, 2, 1e-4)));
+  CHECK(equals(nn::PairwiseDistance(1, 0.5, true)(x, y), pairwise_distance(x, y, 1, 0.5, true)));
+  nn::Sequential<> net({nn::Linear(4, 6), nn::Unflatten(1, {2, 3}), nn::Flatten()});
+  CHECK(net(ones({5, 4})).shape() == Shape{5, 6});
+  CHECK_THROWS_WITH(nn::Unflatten(1, {2, 2})(x), Contains("Unflatten") && Contains("3"));
+  CHECK_THROWS_WITH(nn::Flatten(3)(x), Contains("Flatten") && Contains("axis 3"));
+  CHECK_THROWS_WITH(nn::CosineSimilarity()(x, ones({2, 2, 4})), Contains("CosineSimilarity") && Contains("[2, 2, 4]"));
+}
+
+TEST_CASE("pooling layers say where they found their elements", "[nn]") {
+  const Tensor x = from({1.0, 5.0, 2.0, 3.0, 3.0, 0.0}).reshape({1, 1, 6});
+  const auto [values, places] = nn::MaxPool1d(2).forward_with_indices(x);
+  CHECK(same(numbers(values), {5, 3, 3}));
+  CHECK(same(numbers(places), {1, 3, 4}));
+  CHECK(same(numbers(nn::MaxUnpool1d(2)(values, places)), {0, 5, 0, 3, 3, 0}));
+  const Tensor image = arange(16, float32).reshape({1, 4, 4});
+  CHECK(same(numbers(nn::MaxPool2d(2, {.stride = 1}).forward_with_indices(image).second),
+             numbers(max_pool2d_with_indices(image, 2, {.stride = 1}).second)));
+  CHECK(same(numbers(nn::AdaptiveMaxPool2d(2).forward_with_indices(image).second), {5, 7, 13, 15}));
 }

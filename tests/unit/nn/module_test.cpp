@@ -11,6 +11,10 @@ struct Block {
   Tensor scale = ones({3}).requires_grad();
   SINTER_MODULE(inner, scale)
 };
+struct Tables {
+  nn::ParameterList tables{ones({2}).requires_grad(), ones({3})};
+  SINTER_MODULE(tables)
+};
 struct Net {
   std::vector<Block> blocks{Block(), Block()};
   std::optional<nn::LayerNorm> norm;
@@ -34,6 +38,10 @@ TEST_CASE("a walk names every tensor by its path", "[nn]") {
   CHECK(nn::parameters(net).size() == 6);
   net.norm.emplace(3);
   CHECK(nn::parameters(net).size() == 8);
+  Tables more;
+  more.tables.push_back(zeros({1}));
+  CHECK(names(nn::state_dict(more)) == std::vector<std::string>{"tables.0", "tables.1", "tables.2"});
+  CHECK(names(nn::named_parameters(more)) == std::vector<std::string>{"tables.0"});
 }
 
 /// By PyTorch 2.15. It counts the batches of running statistics too.
@@ -43,7 +51,9 @@ TEST_CASE("tensors of layers have PyTorch's names", "[nn]") {
   CHECK(of(nn::EmbeddingBag(4, 3)) == Names{"weight"});
   CHECK(of(nn::ConvTranspose1d(2, 3, 2)) == Names{"weight", "bias"});
   CHECK(of(nn::ConvTranspose2d(2, 3, 2)) == Names{"weight", "bias"});
-  CHECK(of(nn::ConvTranspose3d(2, 3, 2, {}, false)) == Names{"weight"});
+  CHECK(of(nn::ConvTranspose3d(2, 3, 2, {.bias = false})) == Names{"weight"});
+  CHECK(of(nn::Conv2d(2, 3, 2, {.stride = 2, .bias = false})) == Names{"weight"});
+  CHECK(of(nn::Conv1d(2, 3, 2)) == Names{"weight", "bias"});
   CHECK(of(nn::PReLU(3)) == Names{"weight"});
   CHECK(of(nn::InstanceNorm1d(2)).empty());
   CHECK(of(nn::InstanceNorm2d(2, {.affine = true})) == Names{"weight", "bias"});

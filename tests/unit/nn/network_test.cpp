@@ -48,7 +48,9 @@ TEST_CASE("gradients of normalisation and attention agree with differences, to t
        [](const Tensors& x) { return scaled_dot_product_attention(x[0], x[1], x[2]); },
        {{3, 2}, {4, 2}, {4, 2}}},
       {"causal attention with a mask",
-       [](const Tensors& x) { return scaled_dot_product_attention(x[0], x[1], x[2], {.mask = x[3], .causal = true}); },
+       [](const Tensors& x) {
+         return scaled_dot_product_attention(x[0], x[1], x[2], {.attn_mask = x[3], .is_causal = true});
+       },
        {{2, 3, 2}, {2, 3, 2}, {2, 3, 1}, {3, 3}}},
       {"rotary embedding", [](const Tensors& x) { return rotary_embedding(x[0] * x[0], {.offset = 2}); }, {{3, 4}}},
   };
@@ -77,15 +79,15 @@ TEST_CASE("gradients of recurrent cells agree with differences", "[nn][gradient]
 TEST_CASE("attention: a causal query sees what came before it, a query without keys gives NaN", "[nn]") {
   const Tensor q = zeros({3, 2}), k = zeros({3, 2}), v = from({{1.0}, {2.0}, {6.0}});
   CHECK(close(numbers(scaled_dot_product_attention(q, k, v)), list({3, 3, 3})));
-  CHECK(close(numbers(scaled_dot_product_attention(q, k, v, {.causal = true})), list({1, 1.5, 3})));
+  CHECK(close(numbers(scaled_dot_product_attention(q, k, v, {.is_causal = true})), list({1, 1.5, 3})));
   const Tensor mask = from({{true, false, false}, {false, true, true}, {false, false, false}});
-  const std::vector<double> y = numbers(scaled_dot_product_attention(q, k, v, {.mask = mask}));
+  const std::vector<double> y = numbers(scaled_dot_product_attention(q, k, v, {.attn_mask = mask}));
   CHECK(close({y[0], y[1]}, list({1, 4})));
   CHECK(std::isnan(y[2]));
   // Dropped weights leave the mean where it is.
   manual_seed(5);
   const Tensor dropped =
-      scaled_dot_product_attention(zeros({200, 1}), zeros({200, 1}), ones({200, 1}), {.dropout = 0.5});
+      scaled_dot_product_attention(zeros({200, 1}), zeros({200, 1}), ones({200, 1}), {.dropout_p = 0.5});
   CHECK(numbers(dropped.mean())[0] == Approx(1).margin(0.02));
   CHECK(numbers(dropped.var())[0] > 0);
 }
@@ -93,14 +95,14 @@ TEST_CASE("attention: a causal query sees what came before it, a query without k
 TEST_CASE("layers name their tensors as PyTorch does", "[nn]") {
   using Names = std::vector<std::string>;
   CHECK(names(nn::state_dict(nn::Conv2d(3, 4, 5))) == Names{"weight", "bias"});
-  CHECK(names(nn::state_dict(nn::Conv1d(3, 4, 5, {}, false))) == Names{"weight"});
+  CHECK(names(nn::state_dict(nn::Conv1d(3, 4, 5, {.bias = false}))) == Names{"weight"});
   CHECK(nn::Conv2d(4, 6, {3, 5}, {.groups = 2}).weight.shape() == Shape{6, 2, 3, 5});
   CHECK(names(nn::state_dict(nn::GRUCell(2, 3))) == Names{"weight_ih", "weight_hh", "bias_ih", "bias_hh"});
   CHECK(nn::LSTMCell(2, 3).weight_ih.shape() == Shape{12, 2});
   const nn::BatchNorm2d norm(3);
   CHECK(names(nn::state_dict(norm)) == Names{"weight", "bias", "running_mean", "running_var"});
   CHECK(names(nn::named_parameters(norm)) == Names{"weight", "bias"});
-  CHECK(names(nn::state_dict(nn::TransformerEncoderLayer(8, 2, {.feedforward = 16}))) ==
+  CHECK(names(nn::state_dict(nn::TransformerEncoderLayer(8, 2, {.dim_feedforward = 16}))) ==
         Names{"self_attn.in_proj_weight", "self_attn.in_proj_bias", "self_attn.out_proj.weight",
               "self_attn.out_proj.bias", "linear1.weight", "linear1.bias", "linear2.weight", "linear2.bias",
               "norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias"});

@@ -177,6 +177,26 @@ TEST_CASE("groups of parameters have options of their own, which may be written"
   CHECK_THROWS_WITH(optim::LAMB({a}, {.lr = -1}), Contains("LAMB: lr is -1"));
 }
 
+TEST_CASE("groups are walked by PyTorch's name, and a rate stands alone", "[nn][optim]") {
+  const Tensor a = ones({2}).requires_grad(), b = ones({3}).requires_grad();
+  optim::SGD sgd({{{a}, {.lr = 0.5}}, {{b}, {.lr = 0.25, .momentum = 0.9}}});
+  for (auto& group : sgd.param_groups()) group.options().lr *= 0.1;
+  CHECK(sgd.options(0).lr == 0.05);
+  CHECK(sgd.group_lr(1) == 0.025);
+  REQUIRE(sgd.param_groups().size() == 2);
+  CHECK(sgd.param_groups()[1].options().momentum == 0.9);
+  CHECK(sgd.param_groups()[1].params()[0].cell() == b.cell());
+  CHECK(optim::SGD({a}, 0.1).lr == 0.1);
+  CHECK(optim::SGD({a}, 1).lr == 1);
+  CHECK(optim::SGD({a}, {}).lr == 1e-2);
+  CHECK(optim::RMSprop({a}, 0.1).lr == 0.1);
+  CHECK(optim::Adam({a}, 0.1).options().beta2 == 0.999);
+  CHECK(optim::AdamW({a}, 0.1F).options().weight_decay == 1e-2);
+  CHECK(optim::LBFGS({a}, 2).lr == 2);
+  CHECK_THROWS_WITH(optim::SGD({a}, -0.1), Contains("lr"));
+  CHECK_FALSE(std::is_constructible_v<optim::SGD, std::vector<Tensor>, bool>);
+}
+
 TEST_CASE("a group may join an optimizer", "[nn][optim]") {
   Tensor a = ones({2}).requires_grad(), b = ones({3}).requires_grad();
   optim::Adam adam({a}, {.lr = 0.5});

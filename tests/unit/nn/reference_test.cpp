@@ -19,7 +19,7 @@ Function avg_pool(PerAxis kernel, AvgPoolOptions options) {
 Function attention(AttentionOptions options) {
   return [=](const Named& in) {
     AttentionOptions o = options;
-    o.mask = optional(in, "mask");
+    o.attn_mask = optional(in, "mask");
     return scaled_dot_product_attention(in.at("q"), in.at("k"), in.at("v"), o);
   };
 }
@@ -102,23 +102,23 @@ TEST_CASE("attention gives PyTorch's values and gradients", "[reference]") {
   const nn::MultiheadAttention heads(8, 2);
   const Case cases[] = {
       {"attention", attention({})},
-      {"attention causal", attention({.causal = true, .scale = 0.3})},
+      {"attention causal", attention({.is_causal = true, .scale = 0.3})},
       {"attention masked", attention({})},
       {"attention biased", attention({})},
       {"rotary", [](const Named& in) { return rotary_embedding(in.at("x")); }},
       {"rotary interleaved",
        [](const Named& in) { return nn::RotaryEmbedding({.base = 100.0, .interleaved = true})(in.at("x"), 3); }},
       {"MultiheadAttention", self_attention(heads)},
-      {"MultiheadAttention causal", self_attention(heads, {.causal = true})},
+      {"MultiheadAttention causal", self_attention(heads, {.is_causal = true})},
       {"MultiheadAttention across",
        [](const Named& in) {
          return loaded(nn::MultiheadAttention(8, 2, {.bias = false}), in)(in.at("q"), in.at("k"), in.at("v"));
        }},
       {"TransformerEncoderLayer",
-       self_attention(nn::TransformerEncoderLayer(8, 2, {.feedforward = 12, .dropout = 0}), {.causal = true})},
+       self_attention(nn::TransformerEncoderLayer(8, 2, {.dim_feedforward = 12, .dropout = 0}), {.is_causal = true})},
       {"TransformerEncoderLayer norm first",
        self_attention(
-           nn::TransformerEncoderLayer(8, 2, {.feedforward = 12, .dropout = 0, .gelu = true, .norm_first = true}))},
+           nn::TransformerEncoderLayer(8, 2, {.dim_feedforward = 12, .dropout = 0, .gelu = true, .norm_first = true}))},
   };
   for (const Case& c : cases) recording.check(c);
 }

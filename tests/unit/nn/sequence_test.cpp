@@ -90,11 +90,42 @@ TEST_CASE("packed sequences keep lengths and order", "[nn]") {
   CHECK(lengths == std::vector<int64_t>{1, 4, 2});
   CHECK(numbers(y[1]) == numbers(x[1]));
   CHECK(numbers(y[0]) == std::vector<double>{0, 1, -1, -1, -1, -1, -1, -1});
+  const auto again = nn::pack_padded_sequence(x, from({1, 4, 2}), {.batch_first = true, .enforce_sorted = false});
+  CHECK(again.batch_sizes == packed.batch_sizes);
+  CHECK(numbers(again.data) == numbers(packed.data));
+  CHECK_THROWS_WITH(nn::pack_padded_sequence(x, from({1.0, 4.0})), Contains("float32 [2]") && Contains("integers"));
+  CHECK_THROWS_WITH(nn::pack_padded_sequence(x, from({{1, 4}, {2, 2}})), Contains("int64 [2, 2]"));
   CHECK_THROWS_WITH(nn::pack_padded_sequence(x, {1, 2, 3, 3}), Contains("increase"));
   CHECK_THROWS_WITH(nn::pack_padded_sequence(x, {3, 2}), Contains("4 sequences have 2 lengths"));
   CHECK_THROWS_WITH(nn::pack_padded_sequence(x, {9, 2, 1, 0}), Contains("length 9"));
   CHECK_THROWS_WITH(nn::pad_packed_sequence(packed, {.length = 2}), Contains("length 2") && Contains("4"));
   CHECK_THROWS_WITH(nn::pad_packed_sequence({x, {1}, {}, {}}), Contains("add up to 1"));
+}
+
+TEST_CASE("sequences are padded beside each other", "[nn]") {
+  const std::vector<Tensor> parts = {from({1.0, 2.0}), from({3.0, 4.0, 5.0}), from({6.0})};
+  const Tensor rows = nn::pad_sequence(parts, {.batch_first = true, .padding_value = -1});
+  CHECK(rows.shape() == Shape{3, 3});
+  CHECK(numbers(rows) == std::vector<double>{1, 2, -1, 3, 4, 5, 6, -1, -1});
+  CHECK(numbers(nn::pad_sequence(parts)) == std::vector<double>{1, 3, 6, 2, 4, 0, 0, 5, 0});
+  CHECK(nn::pad_sequence({ones({2, 5}), ones({4, 5})}).shape() == Shape{4, 2, 5});
+  CHECK_THROWS_WITH(nn::pad_sequence({}), Contains("0 sequences"));
+  CHECK_THROWS_WITH(nn::pad_sequence({ones({})}), Contains("[length, ...]"));
+  CHECK_THROWS_WITH(nn::pad_sequence({ones({2, 5}), ones({4, 3})}), Contains("pad_sequence") && Contains("[4, 3]"));
+}
+
+TEST_CASE("cells begin with a state of zeros", "[nn]") {
+  const Tensor x = randn({2, 3});
+  const nn::RNNCell rnn(3, 4);
+  CHECK(numbers(rnn(x)) == numbers(rnn(x, zeros({2, 4}))));
+  const nn::GRUCell gru(3, 4);
+  CHECK(numbers(gru(x[0])) == numbers(gru(x[0], zeros({4}))));
+  const nn::LSTMCell lstm(3, 4);
+  const auto [h, c] = lstm(x);
+  const auto [h0, c0] = lstm(x, {zeros({2, 4}), zeros({2, 4})});
+  CHECK(numbers(h) == numbers(h0));
+  CHECK(numbers(c) == numbers(c0));
+  CHECK_THROWS_WITH(lstm(x, {zeros({2, 4}), Tensor()}), Contains("one is an empty handle"));
 }
 
 TEST_CASE("recurrent networks have PyTorch's names, and refuse other shapes", "[nn]") {

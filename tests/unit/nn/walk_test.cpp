@@ -92,6 +92,9 @@ TEST_CASE("a model prints as a tree of its modules", "[nn]") {
   CHECK(line(nn::MaxPool2d({3, 2}, {.stride = {0, 1}, .padding = 1})) ==
         "MaxPool2d(kernel=[3, 2], stride=[3, 1], padding=1)");
   CHECK(line(nn::AvgPool2d({3, 2})) == "AvgPool2d(kernel=[3, 2], stride=[3, 2])");
+  CHECK(line(nn::Flatten()) == "Flatten()");
+  CHECK(line(nn::Flatten(0, 2)) == "Flatten(start=0, end=2)");
+  CHECK(line(nn::Unflatten(1, {2, 3})) == "Unflatten(axis=1, sizes=[2, 3])");
   CHECK(line(nn::Unfold(2)) == "Unfold(kernel=2, stride=1)");
   CHECK(line(nn::Upsample({.scale_factor = 2, .mode = ResampleMode::Bilinear, .align_corners = true})) ==
         "Upsample(scale_factor=2, mode=bilinear, align_corners=true)");
@@ -101,7 +104,7 @@ TEST_CASE("a model prints as a tree of its modules", "[nn]") {
   CHECK(line(nn::GELU(Gelu::Tanh)) == "GELU(form=tanh)");
   Model m;
   m.blocks.pop_back();
-  m.blocks[0].conv = nn::Conv2d(3, 4, {3, 1}, {.stride = {2, 1}, .padding = "same", .groups = 1}, false);
+  m.blocks[0].conv = nn::Conv2d(3, 4, {3, 1}, {.stride = {2, 1}, .padding = "same", .groups = 1, .bias = false});
   nn::to(m.blocks[0].norm, float64);
   CHECK(nn::to_string(m) ==
         R"(Model(  # 374 parameters

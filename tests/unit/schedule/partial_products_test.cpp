@@ -34,20 +34,6 @@ runtime::Target with_units(int count) {
   return runtime::cuda_target(device);
 }
 
-Inputs numbers(const Program& p) {
-  Inputs in;
-  uint32_t state = 1;
-  for (const PlanSlot& s : p.plan.slots) {
-    std::vector<int64_t> shape;
-    for (const Dim& d : s.shape) shape.push_back(d.value());
-    runtime::Array array(s.dtype, shape);
-    for (int64_t i = 0; i < s.shape.numel(); ++i)
-      array.set(i, Scalar::of(s.dtype, static_cast<double>((state = state * 1664525 + 1013904223) >> 8) * 0x1p-24));
-    in.slots.push_back(array);
-  }
-  return in;
-}
-
 }  // namespace
 
 TEST_CASE("a GPU whose results fill it sums long products in one step, others in two", "[schedule]") {
@@ -77,7 +63,7 @@ TEST_CASE("a sum of products in two steps has the bits of one step", "[schedule]
   for (const auto& [summed, columns, columns_first] : cases) {
     const Program p = outer_products(summed, columns, columns_first);
     INFO(to_string(Shape(summed)) << ", " << columns << " columns" << (columns_first ? " first" : ""));
-    const Inputs in = numbers(p);
+    const Inputs in = random_inputs(p);
     const KernelSchedule one = schedule::schedule(p.plan, with_units(1)),
                          two = schedule::schedule(p.plan, with_units(132));
     REQUIRE(one.kernels.size() == 1);

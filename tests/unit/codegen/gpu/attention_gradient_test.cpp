@@ -140,9 +140,9 @@ TEST_CASE("attention and its gradients are four kernels that store no scores", "
     double microseconds;  ///< by the model; no such kernel has run on an H100
   };
   for (const Case& c :
-       {Case{{16, 4096, 4096, 128}, {}, 2050}, Case{{16, 4096, 4096, 128}, {.causal = true}, 1160},
-        Case{{32, 512, 512, 64}, {}, 56}, Case{{32, 412, 512, 64}, {.causal = true, .lower_right = true}, 50}}) {
-    INFO(c.size.heads << " heads, " << c.size.queries << " queries, causal " << c.options.causal);
+       {Case{{16, 4096, 4096, 128}, {}, 2050}, Case{{16, 4096, 4096, 128}, {.is_causal = true}, 1160},
+        Case{{32, 512, 512, 64}, {}, 56}, Case{{32, 412, 512, 64}, {.is_causal = true, .lower_right = true}, 50}}) {
+    INFO(c.size.heads << " heads, " << c.size.queries << " queries, causal " << c.options.is_causal);
     const plan::KernelSources made = gradients_of(c.size, c.options, h100);
     CHECK(made.scheduled.plan.steps.size() == 4);
     for (const runtime::PlanBuffer& b : made.scheduled.plan.buffers)
@@ -181,7 +181,7 @@ TEST_CASE("the gradients of attention under a causal mask compute the tiles at a
     }
     return out;
   };
-  const std::vector<uint64_t> all = steps({}), causal = steps({.causal = true});
+  const std::vector<uint64_t> all = steps({}), causal = steps({.is_causal = true});
   REQUIRE(all.size() == 4);
   REQUIRE(causal.size() == 4);
   CHECK(std::count(all.begin(), all.end(), 0) == 1);

@@ -175,7 +175,7 @@ TEST_CASE("attention under a causal mask computes the blocks of keys up to the d
     return runtime::cuda::sim::counters(program->name()).matrix_steps;
   };
   const uint64_t all = steps({});
-  CHECK(steps({.causal = true}) * 16 == all * 10);  // of 4 x 4 blocks
+  CHECK(steps({.is_causal = true}) * 16 == all * 10);  // of 4 x 4 blocks
 }
 
 TEST_CASE("a loop over blocks of keys that ends too early gives other numbers, and one too late the same",

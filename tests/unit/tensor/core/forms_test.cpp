@@ -105,7 +105,7 @@ TEST_CASE("what would mean something else than in PyTorch does not compile", "[t
   CHECK_THROWS_WITH(distributions::Categorical({}), Contains("neither") && Contains(".probs"));
   const Tensor p = from({0.25, 0.75});
   CHECK_THROWS_WITH(distributions::Bernoulli({.logits = p, .probs = p}), Contains("both"));
-  CHECK(distributions::Categorical({.probs = p}).probabilities().slice(0, 1, 2).item() == Approx(0.75));
+  CHECK(distributions::Categorical({.probs = p}).probs().slice(0, 1, 2).item() == Approx(0.75));
 }
 
 TEST_CASE("a convolution without a bias takes options", "[tensor]") {

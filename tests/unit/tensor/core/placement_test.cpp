@@ -175,7 +175,7 @@ TEST_CASE("two tensors on different devices do not meet", "[device]") {
       {"nll_loss", [&] { nll_loss(a, index); }},
       {"mse_loss", [&] { mse_loss(a, b); }},
       {"attention", [&] { scaled_dot_product_attention(a, b, b); }},
-      {"attention", [&] { scaled_dot_product_attention(a, a, a, {.mask = b > 0}); }},
+      {"attention", [&] { scaled_dot_product_attention(a, a, a, {.attn_mask = b > 0}); }},
       {"full", [&] { full({2}, v[0].contiguous(), float32, Device::cpu()); }},
       {"assign", [&] { a.assign(b); }},
       {"at", [&] { a.at({0}) = v; }},

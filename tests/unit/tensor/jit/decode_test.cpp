@@ -47,7 +47,7 @@ struct Decoder {
         v = cache.values.slice(2, {0, *seen});
       }
       const Tensor a = scaled_dot_product_attention(rotary_embedding(all[0], positions), k, v,
-                                                    {.causal = true, .lower_right = true});
+                                                    {.is_causal = true, .lower_right = true});
       x = x + b.out(a.permute({0, 2, 1, 3}).flatten(2));
       x = x + b.down(gelu(b.up(b.after(x))));
     }

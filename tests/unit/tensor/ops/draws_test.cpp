@@ -150,9 +150,39 @@ TEST_CASE("a multivariate normal draw has its mean and covariance", "[tensor][ra
   const Tensor x = d.sample({kCount}, {.generator = &g}), off = x - mean;
   CHECK(close(numbers(x.mean({0})), numbers(mean), 0.05));
   CHECK(close(numbers(matmul(off.t(), off) / static_cast<double>(kCount)), numbers(covariance), 0.1));
-  CHECK(close(numbers(d.covariance()), numbers(covariance), 1e-6));
+  CHECK(close(numbers(d.covariance_matrix()), numbers(covariance), 1e-6));
   CHECK_THROWS_WITH(distributions::MultivariateNormal(ones({3}), eye(2)),
                     Catch::Matchers::Contains("[3]") && Catch::Matchers::Contains("[2, 2]"));
+}
+
+TEST_CASE("distributions have the moments of their draws, by PyTorch's names", "[tensor][random]") {
+  Generator g(9);
+  const auto check_moments = [&](const auto& d) {
+    const Tensor x = d.sample({kCount}, {.generator = &g}).to(float64);
+    CHECK(close(numbers(d.mean()), numbers(x.mean({0})), 0.05));
+    CHECK(close(numbers(d.variance()), numbers(x.var({0})), 0.1));
+    CHECK(close(numbers(d.stddev()), numbers(sqrt(d.variance())), 1e-6));
+  };
+  const distributions::Normal normal(from({1.0, -2.0}), from({0.5, 2.0}));
+  check_moments(normal);
+  CHECK(numbers(normal.loc()) == std::vector<double>{1, -2});
+  CHECK(numbers(normal.scale()) == std::vector<double>{0.5, 2});
+  check_moments(distributions::Uniform(from({-1.0, 0.0}), 2.0));
+  check_moments(distributions::Bernoulli({.probs = from({0.25, 0.5, 1.0})}));
+  check_moments(distributions::Bernoulli({.logits = from({0.0, 1.0})}));
+  const Tensor l = from({{2.0, 0.0}, {0.5, 1.0}}), loc = from({1.0, -1.0});
+  const distributions::MultivariateNormal vectors(loc, {.scale_tril = l});
+  check_moments(vectors);
+  CHECK(numbers(vectors.scale_tril()) == numbers(l));
+  CHECK(close(numbers(vectors.variance()), numbers(diagonal(vectors.covariance_matrix())), 1e-6));
+  CHECK(close(numbers(matmul(vectors.precision_matrix(), vectors.covariance_matrix())), numbers(eye(2)), 1e-5));
+  const distributions::MultivariateNormal same(loc, {.precision_matrix = vectors.precision_matrix()}),
+      third(loc, {.covariance_matrix = vectors.covariance_matrix()});
+  CHECK(close(numbers(same.scale_tril()), numbers(l), 1e-5));
+  CHECK(close(numbers(third.scale_tril()), numbers(l), 1e-5));
+  CHECK_THROWS_WITH(distributions::MultivariateNormal(loc, distributions::Spread{}), Catch::Contains("has 0 of"));
+  CHECK_THROWS_WITH(distributions::MultivariateNormal(loc, {.covariance_matrix = l, .scale_tril = l}),
+                    Catch::Contains("has 2 of") && Catch::Contains("give one"));
 }
 
 TEST_CASE("Poisson numbers have the probabilities of the formula", "[tensor][random]") {
@@ -237,7 +267,7 @@ TEST_CASE("a Bernoulli variable may be certain", "[tensor]") {
   for (const DType dtype : {float32, float64, float16, bfloat16}) {
     const Tensor p = from({0.0, 1.0}).to(dtype);
     const distributions::Bernoulli certain({.probs = p});
-    CHECK(certain.probabilities().to(float64).to_vector<double>() == std::vector<double>{0, 1});
+    CHECK(certain.probs().to(float64).to_vector<double>() == std::vector<double>{0, 1});
     CHECK(certain.sample({100}).to(float64).sum(0).to_vector<double>() == std::vector<double>{0, 100});
     const double epsilon = dtype == float64   ? 0x1p-52
                            : dtype == float32 ? 0x1p-23

@@ -103,6 +103,17 @@ TEST_CASE("a call takes its numbers once; seeds repeat them", "[tensor]") {
   CHECK(numbers(rand({batch(3), 4}, {.generator = &five})) == flat);
 }
 
+TEST_CASE("integers below one bound begin at 0", "[tensor]") {
+  Generator one(3), two(3);
+  CHECK(numbers(randint(10, {8}, {.generator = &one})) == numbers(randint(0, 10, {8}, {.generator = &two})));
+  const Tensor like = zeros({5}, int32);
+  const Tensor drawn = randint_like(like, 3, {.generator = &one});
+  CHECK(numbers(drawn) == numbers(randint_like(like, 0, 3, {.generator = &two})));
+  CHECK(drawn.dtype() == int32);
+  CHECK(randint(0, 10, {}, {.generator = &one}).rank() == 0);
+  CHECK_THROWS_AS(randint(0, {3}), UsageError);
+}
+
 TEST_CASE("moments", "[tensor]") {
   ON_BOTH_EXECUTORS();
   Generator g(1);

@@ -33,6 +33,67 @@ TEST_CASE("gradients, products with Jacobians and Jacobians are those of formula
   CHECK(same(numbers(jvp([](const Tensor&) { return ones({2}, float64); }, x, v).other), {0, 0}));
 }
 
+TEST_CASE("Jacobians backward and forward are those of differences", "[tensor][transform]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor x = from({1.0, 2.0, -0.5}).to(float64), y = from({0.4, -0.7}).to(float64);
+  const auto f = [](const Tensor& a, const Tensor& b) { return outer(b, sin(a)) * a[0] + b.sum(); };
+  // Of x along each axis: columns of the Jacobian.
+  const auto differences = [&](const Tensor& at, const std::function<Tensor(const Tensor&)>& g) {
+    std::vector<Tensor> columns;
+    for (int64_t i = 0; i < at.size(0); ++i) {
+      const Tensor step = (arange(at.size(0)) == i).to(float64) * 1e-6;
+      columns.push_back((g(at + step) - g(at - step)) / 2e-6);
+    }
+    return stack(columns, -1);
+  };
+  const std::vector<double> by_x = numbers(differences(x, [&](const Tensor& a) { return f(a, y); })),
+                            by_y = numbers(differences(y, [&](const Tensor& b) { return f(x, b); }));
+  CHECK(jacfwd(f)(x, y).shape() == Shape{2, 3, 3});
+  CHECK(jacrev(f, 1)(x, y).shape() == Shape{2, 3, 2});
+  CHECK(close(numbers(jacfwd(f)(x, y)), by_x, 1e-6));
+  CHECK(close(numbers(jacrev(f)(x, y)), by_x, 1e-6));
+  CHECK(close(numbers(jacfwd(f, 1)(x, y)), by_y, 1e-6));
+  for (const std::vector<Tensor>& both : {jacrev(f, {1, 0})(x, y), jacfwd(f, {1, 0})(x, y)}) {
+    REQUIRE(both.size() == 2);
+    CHECK(close(numbers(both[0]), by_y, 1e-6));
+    CHECK(close(numbers(both[1]), by_x, 1e-6));
+  }
+  // One within the other is a Hessian; and of a function that does not depend on its argument all is 0.
+  const auto scalar = [](const Tensor& a) { return (a * a).sum() * a[0]; };
+  CHECK(close(numbers(jacfwd(jacrev(scalar))(x)), numbers(hessian(scalar, x))));
+  CHECK(same(numbers(jacfwd([](const Tensor&) { return ones({2}, float64); })(x)), std::vector<double>(6, 0)));
+  CHECK(same(numbers(jacobian(scalar, x)), numbers(jacrev(scalar)(x))));
+}
+
+TEST_CASE("derivatives with respect to several arguments", "[tensor][transform]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor x = from({1.0, 2.0, -0.5}).to(float64), y = from({0.4, -0.7, 3.0}).to(float64);
+  const Tensor tx = from({1.0, 0.0, 2.0}).to(float64), ty = from({-1.0, 0.5, 0.0}).to(float64);
+  const auto dot = [](const Tensor& a, const Tensor& b) { return (a * a * b).sum(); };
+  const std::vector<Tensor> both = grad(dot, {0, 1})(x, y);
+  REQUIRE(both.size() == 2);
+  CHECK(close(numbers(both[0]), numbers(x * y * 2.0)));
+  CHECK(close(numbers(both[1]), numbers(x * x)));
+  const auto [value, slopes] = value_and_grad(dot, {1, 0})(x, y);
+  CHECK(close(numbers(value), numbers(dot(x, y))));
+  CHECK(close(numbers(slopes[0]), numbers(x * x)));
+  CHECK(close(numbers(slopes[1]), numbers(x * y * 2.0)));
+
+  const auto product = [](const Tensor& a, const Tensor& b) { return a * a * b; };
+  const auto [out, moved] = jvp(product, {x, y}, {tx, ty});
+  CHECK(close(numbers(out), numbers(product(x, y))));
+  CHECK(close(numbers(moved), numbers(x * y * 2.0 * tx + x * x * ty)));
+  const auto [again, pulled] = vjp(product, {x, y}, tx);
+  CHECK(close(numbers(again), numbers(product(x, y))));
+  CHECK(close(numbers(pulled[0]), numbers(x * y * 2.0 * tx)));
+  CHECK(close(numbers(pulled[1]), numbers(x * x * tx)));
+  // Per sample.
+  const Tensor xs = stack({x, tx}), ys = stack({y, ty});
+  const std::vector<Tensor> each = vmap(grad(dot, {0, 1}))(xs, ys);
+  CHECK(close(numbers(each[0]), numbers(xs * ys * 2.0)));
+  CHECK(close(numbers(each[1]), numbers(xs * xs)));
+}
+
 TEST_CASE("a Hessian of a network is the Jacobian of its gradient", "[tensor][transform]") {
   ON_BOTH_EXECUTORS();
   Generator g(1);
@@ -81,5 +142,12 @@ TEST_CASE("wrong calls of transforms are refused", "[tensor][transform]") {
   refused("argument 0 is int64", [&] { grad(twice)(arange(2)); });
   refused("argument 1 of 1 does not exist", [&] { grad(twice, 1)(zeros({})); });
   refused("the tangent is float32 [3] and the argument float32 [2]", [&] { jvp(twice, zeros({2}), zeros({3})); });
+  const auto product = [](const Tensor& a, const Tensor& b) { return (a * b).sum(); };
+  refused("argument 1 is named twice", [&] { grad(product, {1, 1})(zeros({2}), zeros({2})); });
+  refused("there are 0 arguments", [&] { grad(product, transforms::Argnums())(zeros({2}), zeros({2})); });
+  refused("2 tangents are given for 1 arguments",
+          [&] { transforms::jvp([](const auto& x) { return x[0]; }, {zeros({2})}, {zeros({2}), zeros({2})}); });
+  refused("the tangent is float32 [3] and the argument float32 [2]",
+          [&] { jvp(product, {zeros({2}), zeros({2})}, {zeros({2}), zeros({3})}); });
   refused("the function's value is bool", [&] { grad([](const Tensor& a) { return a > 0.0; })(zeros({})); });
 }

@@ -87,12 +87,28 @@ TEST_CASE("vmap takes and puts the batch where it is told", "[tensor][transform]
   ON_BOTH_EXECUTORS();
   const Tensor x = wave({3, 4}, 0), w = wave({3}, 1);
   const auto f = [](const Tensor& a, const Tensor& b) { return a * b; };
-  const Tensor got = vmap(f, {.in_axes = {1, std::nullopt}, .out_axis = -1})(x, w);
+  const Tensor got = vmap(f, {.in_dims = {1, std::nullopt}, .out_dims = -1})(x, w);
   CHECK(got.shape() == Shape{3, 4});
   CHECK(same(numbers(got), numbers(x * w.unsqueeze(1))));
   // A batch of batches.
   const Tensor outer = vmap([&](const Tensor& row) { return vmap([&](const Tensor& e) { return e * e; })(row); })(x);
   CHECK(same(numbers(outer), numbers(x * x)));
+}
+
+TEST_CASE("vmap of a function of several results gives several", "[tensor][transform]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor x = wave({3, 4}, 0), w = wave({4}, 1);
+  const auto f = [&](const Tensor& e) { return std::vector<Tensor>{e * w, e.sum(), w, zeros({2})}; };
+  const std::vector<Tensor> got = vmap(f)(x);
+  REQUIRE(got.size() == 4);
+  CHECK(same(numbers(got[0]), numbers(x * w)));
+  CHECK(close(numbers(got[1]), numbers(x.sum(1)), 1e-6));
+  CHECK(same(numbers(got[2]), numbers(w.expand({3, 4}))));  // depends on no element
+  CHECK(got[3].shape() == Shape{3, 2});
+  const std::vector<Tensor> last =
+      vmap([](const Tensor& e) { return std::vector<Tensor>{e, e * 2.0}; }, {.out_dims = -1})(x);
+  CHECK(same(numbers(last[1]), numbers(x.t() * 2.0)));
+  CHECK(vmap([](const Tensor&) { return std::vector<Tensor>(); })(x).empty());
 }
 
 TEST_CASE("vmap of a symbolic batch is one program", "[tensor][transform]") {
@@ -116,7 +132,7 @@ TEST_CASE("gradients go through vmap", "[tensor][transform]") {
   for (size_t k = 0; k < 2; ++k) CHECK(close(numbers(got[k]), numbers(want[k])));
   // Per-sample gradients.
   const auto loss = [](const Tensor& p, const Tensor& e) { return square((p * e).sum()); };
-  const Tensor each = vmap(grad(loss), {.in_axes = {std::nullopt, 0}})(w.detach(), x.detach());
+  const Tensor each = vmap(grad(loss), {.in_dims = {std::nullopt, 0}})(w.detach(), x.detach());
   const Tensor sums = (x * w).sum(1, true) * 2.0 * x;
   CHECK(close(numbers(each), numbers(sums)));
 }
@@ -143,8 +159,8 @@ TEST_CASE("what a function of stand-ins must not do", "[tensor][transform]") {
           [&] { jit([](const Tensor& b) { return vmap([](const Tensor& e) { return nonzero(e); })(b); })(x); });
   refused("has 5 elements along its axis 0, and one before it 4",
           [&] { vmap([](const Tensor& a, const Tensor& b) { return a * b; })(x, wave({5, 3}, 1)); });
-  refused("2 axes are given for 1 arguments", [&] { vmap([](const Tensor& e) { return e; }, {.in_axes = {0, 0}})(x); });
+  refused("2 axes are given for 1 arguments", [&] { vmap([](const Tensor& e) { return e; }, {.in_dims = {0, 0}})(x); });
   refused("none of the 1 arguments has a batch",
-          [&] { vmap([](const Tensor& e) { return e; }, {.in_axes = {std::nullopt}})(x); });
+          [&] { vmap([](const Tensor& e) { return e; }, {.in_dims = {std::nullopt}})(x); });
   CHECK(same(numbers(vmap([](const Tensor& e) { return e * 2.0; })(x)), numbers(x * 2.0)));  // nothing is left behind
 }

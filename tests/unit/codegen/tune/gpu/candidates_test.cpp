@@ -51,7 +51,7 @@ const std::vector<Case>& programs() {
        [] {
          const Shape heads{1, 1, 48, 16};
          return scaled_dot_product_attention(short_floats(heads), short_floats(heads), short_floats(heads),
-                                             {.causal = true});
+                                             {.is_causal = true});
        }},
       {"a padded convolution", [] { return conv2d(stored({2, 3, 9, 9}), stored({8, 3, 3, 3}), {}, {.padding = 1}); }},
       {"its gradient by image", [] { return convolution({2, 3, 9, 9}, {8, 3, 3, 3}, Part::Input); }},

@@ -202,7 +202,7 @@ TEST_CASE("products of short floats get tensor cores, whole matrices and no spil
         Goal{"causal attention of 16 heads, 4096 x 128", 270,
              [&] {
                const Shape heads{1, 16, 4096, 128};
-               return scaled_dot_product_attention(x(heads, 1), x(heads, 2), x(heads, 3), {.causal = true});
+               return scaled_dot_product_attention(x(heads, 1), x(heads, 2), x(heads, 3), {.is_causal = true});
              }},
         Goal{"attention of 32 heads, 512 x 64", 25,
              [&] {
@@ -212,7 +212,7 @@ TEST_CASE("products of short floats get tensor cores, whole matrices and no spil
         Goal{"causal attention of 32 heads, 412 queries of 512 keys", 13, [&] {
                const Shape heads{4, 8, 512, 64};
                return scaled_dot_product_attention(x({4, 8, 412, 64}, 1), x(heads, 2), x(heads, 3),
-                                                   {.causal = true, .lower_right = true});
+                                                   {.is_causal = true, .lower_right = true});
              }}}) {
     INFO(goal.name);
     const codegen::NormalizedKernel kernel = kernel_of(goal.make());
