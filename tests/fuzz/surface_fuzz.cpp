@@ -20,7 +20,7 @@ using Rows = std::vector<const surface::Row*>;
 
 namespace {
 
-constexpr size_t kFunctions = 6;    ///< of a program
+constexpr size_t kFunctions = 6;  ///< of a program
 
 long setting(const char* name, long otherwise) {
   const char* text = std::getenv(name);
@@ -49,8 +49,7 @@ std::string missing_from(const std::set<const surface::Row*>& drawn) {
 
 TEST_CASE("random programs of all functions agree: interpreted, fused, unfused", "[programs][functions]") {
   const bool simulated = !(default_device() == Device::cpu());
-  const long passes = setting("FUZZ_PASSES", 1),
-             most = std::max(1L, setting("FUZZ_PROGRAMS", 1'000'000));
+  const long passes = setting("FUZZ_PASSES", 1), most = std::max(1L, setting("FUZZ_PROGRAMS", 1'000'000));
   const auto first = static_cast<uint64_t>(setting("FUZZ_SEED", 1));
   std::set<const surface::Row*> drawn;
   long programs = 0, steady = 0;

@@ -40,7 +40,7 @@ struct Hardsigmoid : FunctionLayer<"Hardsigmoid", hardsigmoid> {};
 struct Hardswish : FunctionLayer<"Hardswish", hardswish> {};
 /// gelu().
 struct GELU {
-  explicit GELU(Gelu form = Gelu::Exact) : form(form) {}
+  explicit GELU(Choice<Gelu> form = Gelu::Exact) : form(form) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
     const CallScope call("GELU", where);
     return gelu(x, form);
