@@ -4,10 +4,15 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sinter/choice.h"
 #include "sinter/elementwise.h"
+#include "sinter/linalg.h"
+#include "sinter/norms.h"
+#include "sinter/products.h"
 #include "sinter/tensor.h"
 
 namespace sinter::inline v0 {
@@ -36,6 +41,7 @@ Tensor greater_equal(Arg a, Arg b);                                             
 Tensor not_equal(Arg a, Arg b);                                                          ///< ne()
 Tensor clip(Arg x, Arg lo, Arg hi);                                                      ///< clamp()
 Tensor clip(Arg x, Arg lo);                                                              ///< clamp()
+Tensor clip(Arg x, Arg lo, std::nullopt_t);                                              ///< clamp()
 Tensor clip(Arg x, std::nullopt_t, Arg hi);                                              ///< clamp()
 Tensor moveaxis(const Tensor& x, int64_t from, int64_t to, Loc where = Loc::current());  ///< movedim()
 Tensor moveaxis(const Tensor& x, const std::vector<int64_t>& from, const std::vector<int64_t>& to,
@@ -50,5 +56,39 @@ std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& operands,
 Tensor trapz(Arg y, double dx = 1, int64_t axis = -1);              ///< trapezoid()
 Tensor trapz(Arg y, Arg x, int64_t axis = -1);                      ///< trapezoid()
 /// @}
+
+/// The names of torch::linalg.
+namespace linalg {
+using sinter::cholesky;
+using sinter::cond;
+using sinter::cross;
+using sinter::det;
+using sinter::eigh;
+using sinter::eigvalsh;
+using sinter::inv;
+using sinter::lstsq;
+using sinter::lu;
+using sinter::matmul;
+using sinter::matrix_norm;
+using sinter::matrix_power;
+using sinter::matrix_rank;
+using sinter::multi_dot;
+using sinter::pinv;
+using sinter::qr;
+using sinter::slogdet;
+using sinter::solve;
+using sinter::solve_triangular;
+using sinter::svd;
+using sinter::svdvals;
+using sinter::vector_norm;
+/// linalg_norm()
+inline Tensor norm(Arg x, std::optional<double> order = {}, Axes axes = all_axes, bool keepdim = false) {
+  return linalg_norm(x, order, std::move(axes), keepdim);
+}
+/// The same of a named norm.
+inline Tensor norm(Arg x, std::string_view order, Axes axes = all_axes, bool keepdim = false) {
+  return linalg_norm(x, order, std::move(axes), keepdim);
+}
+}  // namespace linalg
 
 }  // namespace sinter::inline v0

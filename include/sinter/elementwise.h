@@ -86,6 +86,7 @@ Tensor fmod(Arg a, Arg b);
 /// x in [lo, hi]; NaN passes through, also a bound's; the gradient at the bounds is 1. lo > hi gives hi.
 Tensor clamp(Arg x, Arg lo, Arg hi);
 Tensor clamp(Arg x, Arg lo);                  ///< clamp_min()
+Tensor clamp(Arg x, Arg lo, std::nullopt_t);  ///< clamp_min()
 Tensor clamp(Arg x, std::nullopt_t, Arg hi);  ///< clamp_max()
 Tensor clamp_min(Arg x, Arg lo);              ///< clamp() with a lower bound alone
 Tensor clamp_max(Arg x, Arg hi);              ///< clamp() with an upper bound alone

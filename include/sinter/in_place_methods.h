@@ -28,9 +28,21 @@ class InPlaceMethods {
   Tensor& div_(Arg other) &;                                      ///< assign() of what div() gives
   Tensor& div_(Arg other, Choice<RoundingMode> rounding_mode) &;  ///< assign() of what div() gives
   Tensor& remainder_(Arg other) &;                                ///< assign() of what remainder() gives
+  Tensor& floor_divide_(Arg other) &;                             ///< assign() of what floor_divide() gives
+  Tensor& fmod_(Arg other) &;                                     ///< assign() of what fmod() gives
+  Tensor& logical_and_(Arg other) &;                              ///< assign() of what logical_and() gives
+  Tensor& logical_or_(Arg other) &;                               ///< assign() of what logical_or() gives
+  Tensor& logical_xor_(Arg other) &;                              ///< assign() of what logical_xor() gives
+  Tensor& bitwise_and_(Arg other) &;                              ///< assign() of what bitwise_and() gives
+  Tensor& bitwise_or_(Arg other) &;                               ///< assign() of what bitwise_or() gives
+  Tensor& bitwise_xor_(Arg other) &;                              ///< assign() of what bitwise_xor() gives
   Tensor& pow_(Arg other) &;                                      ///< assign() of what pow() gives
   Tensor& clamp_(Arg lo, Arg hi) &;                               ///< assign() of what clamp() gives
+  Tensor& clamp_(Arg lo) &;                                       ///< clamp_min_()
+  Tensor& clamp_(std::nullopt_t, Arg hi) &;                       ///< clamp_max_()
   Tensor& clip_(Arg lo, Arg hi) &;                                ///< clamp_()
+  Tensor& clip_(Arg lo) &;                                        ///< clamp_min_()
+  Tensor& clip_(std::nullopt_t, Arg hi) &;                        ///< clamp_max_()
   Tensor& masked_fill_(Arg mask, Arg value) &;                    ///< assign() of what masked_fill() gives
   Tensor& copy_(Arg value) &;                                     ///< assign(value)
   Tensor& fill_(Arg value) &;                                     ///< assign(value)
@@ -52,6 +64,19 @@ class InPlaceMethods {
   Tensor& rsqrt_(Loc where = Loc::current()) &;                   ///< assign() of what rsqrt() gives
   Tensor& sin_(Loc where = Loc::current()) &;                     ///< assign() of what sin() gives
   Tensor& cos_(Loc where = Loc::current()) &;                     ///< assign() of what cos() gives
+  Tensor& tan_(Loc where = Loc::current()) &;                     ///< assign() of what tan() gives
+  Tensor& sinh_(Loc where = Loc::current()) &;                    ///< assign() of what sinh() gives
+  Tensor& cosh_(Loc where = Loc::current()) &;                    ///< assign() of what cosh() gives
+  Tensor& exp2_(Loc where = Loc::current()) &;                    ///< assign() of what exp2() gives
+  Tensor& expm1_(Loc where = Loc::current()) &;                   ///< assign() of what expm1() gives
+  Tensor& log1p_(Loc where = Loc::current()) &;                   ///< assign() of what log1p() gives
+  Tensor& log2_(Loc where = Loc::current()) &;                    ///< assign() of what log2() gives
+  Tensor& log10_(Loc where = Loc::current()) &;                   ///< assign() of what log10() gives
+  Tensor& erf_(Loc where = Loc::current()) &;                     ///< assign() of what erf() gives
+  Tensor& frac_(Loc where = Loc::current()) &;                    ///< assign() of what frac() gives
+  Tensor& sign_(Loc where = Loc::current()) &;                    ///< assign() of what sign() gives
+  Tensor& logical_not_(Loc where = Loc::current()) &;             ///< assign() of what logical_not() gives
+  Tensor& bitwise_not_(Loc where = Loc::current()) &;             ///< assign() of what bitwise_not() gives
   Tensor& nan_to_num_(double nan = 0.0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
                       Loc where = Loc::current()) &;                ///< assign() of what nan_to_num() gives
   Tensor& cumsum_(int64_t axis, Loc where = Loc::current()) &;      ///< assign() of what cumsum() gives
@@ -62,6 +87,8 @@ class InPlaceMethods {
   Tensor& addcmul_(Arg a, Arg b, Arg value = 1) &;                  ///< assign() of what addcmul() gives
   Tensor& addcdiv_(Arg a, Arg b, Arg value = 1) &;                  ///< assign() of what addcdiv() gives
   Tensor& addmm_(Arg a, Arg b, Arg beta = 1, Arg alpha = 1) &;      ///< assign() of what addmm() gives
+  Tensor& addmv_(Arg a, Arg x, Arg beta = 1, Arg alpha = 1) &;      ///< assign() of what addmv() gives
+  Tensor& baddbmm_(Arg a, Arg b, Arg beta = 1, Arg alpha = 1) &;    ///< assign() of what baddbmm() gives
   Tensor& masked_scatter_(const Tensor& mask, Arg source,
                           Loc where = Loc::current()) &;  ///< assign() of what masked_scatter() gives
   Tensor& clamp_min_(Arg lo) &;                           ///< assign() of what clamp_min() gives
@@ -72,6 +99,13 @@ class InPlaceMethods {
   Tensor& normal_(double mean = 0, double deviation = 1, Generator* generator = nullptr, Loc where = Loc::current()) &;
   /// Draws of exponential(rate).
   Tensor& exponential_(double rate = 1, Generator* generator = nullptr, Loc where = Loc::current()) &;
+  /// Draws of log_normal(mean, deviation).
+  Tensor& log_normal_(double mean = 1, double deviation = 2, Generator* generator = nullptr,
+                      Loc where = Loc::current()) &;
+  /// Draws of cauchy(location, scale).
+  Tensor& cauchy_(double location = 0, double scale = 1, Generator* generator = nullptr, Loc where = Loc::current()) &;
+  /// Draws of geometric(p).
+  Tensor& geometric_(double p, Generator* generator = nullptr, Loc where = Loc::current()) &;
   /// Draws of bernoulli(p), 0 and 1.
   Tensor& bernoulli_(double p = 0.5, Generator* generator = nullptr, Loc where = Loc::current()) &;
   /// The same with a probability for each element.

@@ -145,6 +145,7 @@ class TensorMethods : public InPlaceMethods {
   Tensor div(Arg other, Choice<RoundingMode> rounding_mode, Loc where = Loc::current()) const;  ///< div()
   Tensor clamp(Arg lo, Arg hi, Loc where = Loc::current()) const;                               ///< clamp()
   Tensor clamp(Arg lo, Loc where = Loc::current()) const;                                       ///< clamp()
+  Tensor clamp(Arg lo, std::nullopt_t, Loc where = Loc::current()) const;                       ///< clamp()
   Tensor clamp(std::nullopt_t, Arg hi, Loc where = Loc::current()) const;                       ///< clamp()
   Tensor lerp(Arg end, Arg weight, Loc where = Loc::current()) const;                           ///< lerp()
   Tensor addcmul(Arg a, Arg b, Loc where = Loc::current()) const;                               ///< addcmul()
@@ -186,6 +187,20 @@ class TensorMethods : public InPlaceMethods {
   template <Integer I>
   std::vector<Tensor> tensor_split(I sections, int64_t axis = 0, Loc where = Loc::current()) const {
     return split_evenly(saturated(sections), axis, where);
+  }
+  /// hsplit() before each of the indices.
+  std::vector<Tensor> hsplit(const std::vector<int64_t>& indices, Loc where = Loc::current()) const;
+  /// hsplit() into that many parts.
+  template <Integer I>
+  std::vector<Tensor> hsplit(I sections, Loc where = Loc::current()) const {
+    return hsplit_evenly(saturated(sections), where);
+  }
+  /// vsplit() before each of the indices.
+  std::vector<Tensor> vsplit(const std::vector<int64_t>& indices, Loc where = Loc::current()) const;
+  /// vsplit() into that many parts.
+  template <Integer I>
+  std::vector<Tensor> vsplit(I sections, Loc where = Loc::current()) const {
+    return vsplit_evenly(saturated(sections), where);
   }
   Tensor roll(int64_t shift, std::optional<int64_t> axis = {}, Loc where = Loc::current()) const;  ///< roll()
   Tensor roll(const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes,
@@ -297,6 +312,9 @@ class TensorMethods : public InPlaceMethods {
   template <std::same_as<bool> Flag>
   Distinct unique(Flag sorted, bool return_inverse = false, bool return_counts = false,
                   Loc where = Loc::current()) const;
+  Distinct unique_consecutive(Loc where = Loc::current()) const;  ///< unique_consecutive()
+  /// isin()
+  Tensor isin(Arg among, bool assume_unique = false, bool invert = false, Loc where = Loc::current()) const;
   Tensor bincount(int64_t least = 0, Loc where = Loc::current()) const;                                 ///< bincount()
   Tensor bincount(const Tensor& weights, int64_t least = 0, Loc where = Loc::current()) const;          ///< bincount()
   Tensor histc(int64_t bins = 100, double low = 0, double high = 0, Loc where = Loc::current()) const;  ///< histc()
@@ -344,6 +362,8 @@ class TensorMethods : public InPlaceMethods {
 
   Tensor type_as(const Tensor& like, Loc where = Loc::current()) const;  ///< to(like)
   Tensor half(Loc where = Loc::current()) const;                         ///< to(float16)
+  Tensor bfloat16(Loc where = Loc::current()) const;                     ///< to(bfloat16)
+  bool is_floating_point(Loc where = Loc::current()) const;              ///< of the dtype
   /// zeros() of that shape in the type of this tensor, unless another is given, on its device.
   Tensor new_zeros(const Shape& shape, DType dtype = DType::Void, Loc where = Loc::current()) const;
   Tensor new_ones(const Shape& shape, DType dtype = DType::Void, Loc where = Loc::current()) const;  ///< as new_zeros()
@@ -357,6 +377,8 @@ class TensorMethods : public InPlaceMethods {
   /// Functions of aliases.h.
   /// @{
 
+  int64_t ndimension(Loc where = Loc::current()) const;                                   ///< dim()
+  int64_t nelement(Loc where = Loc::current()) const;                                     ///< numel()
   Tensor absolute(Loc where = Loc::current()) const;                                      ///< abs()
   Tensor arccos(Loc where = Loc::current()) const;                                        ///< acos()
   Tensor arccosh(Loc where = Loc::current()) const;                                       ///< acosh()
@@ -379,6 +401,7 @@ class TensorMethods : public InPlaceMethods {
   Tensor divide(Arg other, Choice<RoundingMode> mode, Loc where = Loc::current()) const;  ///< div()
   Tensor clip(Arg lo, Arg hi, Loc where = Loc::current()) const;                          ///< clamp()
   Tensor clip(Arg lo, Loc where = Loc::current()) const;                                  ///< clamp()
+  Tensor clip(Arg lo, std::nullopt_t, Loc where = Loc::current()) const;                  ///< clamp()
   Tensor clip(std::nullopt_t none, Arg hi, Loc where = Loc::current()) const;             ///< clamp()
   Tensor moveaxis(int64_t from, int64_t to, Loc where = Loc::current()) const;            ///< movedim()
   Tensor moveaxis(const std::vector<int64_t>& from, const std::vector<int64_t>& to,
@@ -416,6 +439,8 @@ class TensorMethods : public InPlaceMethods {
  private:
   RemovableHandle add_gradient_hook(GradientHook hook, Loc where) const;
   std::vector<Tensor> split_evenly(int64_t sections, int64_t axis, Loc where) const;
+  std::vector<Tensor> hsplit_evenly(int64_t sections, Loc where) const;
+  std::vector<Tensor> vsplit_evenly(int64_t sections, Loc where) const;
   const Tensor& self() const;
 };
 

@@ -51,6 +51,7 @@ SINTER_ALIAS(Tensor, subtract, (Arg a, Arg b, Arg alpha), a, sub, (a, b, alpha))
 SINTER_ALIAS(Tensor, divide, (Arg a, Arg b, Choice<RoundingMode> mode), a, div, (a, b, mode))
 SINTER_ALIAS(Tensor, clip, (Arg x, Arg lo, Arg hi), x, clamp, (x, lo, hi))
 SINTER_ALIAS(Tensor, clip, (Arg x, Arg lo), x, clamp_min, (x, lo))
+SINTER_ALIAS(Tensor, clip, (Arg x, Arg lo, std::nullopt_t), x, clamp_min, (x, lo))
 SINTER_ALIAS(Tensor, clip, (Arg x, std::nullopt_t, Arg hi), x, clamp_max, (x, hi))
 SINTER_ALIAS(Tensor, moveaxis, (const Tensor& x, int64_t from, int64_t to, Loc where), where, x.movedim,
              (from, to, where))
@@ -71,11 +72,20 @@ SINTER_METHOD(Tensor, divide, (Arg other, Loc where), (Arg(self(), where), other
 SINTER_METHOD(Tensor, divide, (Arg other, Choice<RoundingMode> mode, Loc where), (Arg(self(), where), other, mode))
 SINTER_METHOD(Tensor, clip, (Arg lo, Arg hi, Loc where), (Arg(self(), where), lo, hi))
 SINTER_METHOD(Tensor, clip, (Arg lo, Loc where), (Arg(self(), where), lo))
+SINTER_METHOD(Tensor, clip, (Arg lo, std::nullopt_t, Loc where), (Arg(self(), where), lo))
 SINTER_METHOD(Tensor, clip, (std::nullopt_t none, Arg hi, Loc where), (Arg(self(), where), none, hi))
 SINTER_METHOD(Tensor, moveaxis, (int64_t from, int64_t to, Loc where), (self(), from, to, where))
 SINTER_METHOD(Tensor, moveaxis, (const Ints& from, const Ints& to, Loc where), (self(), from, to, where))
 SINTER_METHOD(Tensor, swapdims, (int64_t a, int64_t b, Loc where), (self(), a, b, where))
 SINTER_METHOD(Tensors, split_with_sizes, (const Ints& sizes, int64_t axis, Loc where), (self(), sizes, axis, where))
+int64_t TensorMethods::ndimension(Loc where) const {
+  const CallScope call("ndimension", where);
+  return self().rank(where);
+}
+int64_t TensorMethods::nelement(Loc where) const {
+  const CallScope call("nelement", where);
+  return self().numel(where);
+}
 Tensor TensorMethods::T(Loc where) const { return t(where); }
 
 }  // namespace sinter::inline v0

@@ -50,6 +50,30 @@ Tensor& InPlaceMethods::div_(Arg other, Choice<RoundingMode> rounding_mode) & {
 Tensor& InPlaceMethods::remainder_(Arg other) & {
   return write("remainder_", self(), other.where(), [&](const Arg& x) { return x % other; });
 }
+Tensor& InPlaceMethods::floor_divide_(Arg other) & {
+  return write("floor_divide_", self(), other.where(), [&](const Arg& x) { return sinter::floor_divide(x, other); });
+}
+Tensor& InPlaceMethods::fmod_(Arg other) & {
+  return write("fmod_", self(), other.where(), [&](const Arg& x) { return sinter::fmod(x, other); });
+}
+Tensor& InPlaceMethods::logical_and_(Arg other) & {
+  return write("logical_and_", self(), other.where(), [&](const Arg& x) { return sinter::logical_and(x, other); });
+}
+Tensor& InPlaceMethods::logical_or_(Arg other) & {
+  return write("logical_or_", self(), other.where(), [&](const Arg& x) { return sinter::logical_or(x, other); });
+}
+Tensor& InPlaceMethods::logical_xor_(Arg other) & {
+  return write("logical_xor_", self(), other.where(), [&](const Arg& x) { return sinter::logical_xor(x, other); });
+}
+Tensor& InPlaceMethods::bitwise_and_(Arg other) & {
+  return write("bitwise_and_", self(), other.where(), [&](const Arg& x) { return sinter::bitwise_and(x, other); });
+}
+Tensor& InPlaceMethods::bitwise_or_(Arg other) & {
+  return write("bitwise_or_", self(), other.where(), [&](const Arg& x) { return sinter::bitwise_or(x, other); });
+}
+Tensor& InPlaceMethods::bitwise_xor_(Arg other) & {
+  return write("bitwise_xor_", self(), other.where(), [&](const Arg& x) { return sinter::bitwise_xor(x, other); });
+}
 Tensor& InPlaceMethods::pow_(Arg other) & {
   return write("pow_", self(), other.where(), [&](const Arg& x) { return sinter::pow(x, other); });
 }
@@ -58,6 +82,18 @@ Tensor& InPlaceMethods::clamp_(Arg lo, Arg hi) & {
 }
 Tensor& InPlaceMethods::clip_(Arg lo, Arg hi) & {
   return write("clip_", self(), lo.where(), [&](const Arg& x) { return sinter::clamp(x, lo, hi); });
+}
+Tensor& InPlaceMethods::clamp_(Arg lo) & {
+  return write("clamp_", self(), lo.where(), [&](const Arg& x) { return sinter::clamp_min(x, lo); });
+}
+Tensor& InPlaceMethods::clamp_(std::nullopt_t, Arg hi) & {
+  return write("clamp_", self(), hi.where(), [&](const Arg& x) { return sinter::clamp_max(x, hi); });
+}
+Tensor& InPlaceMethods::clip_(Arg lo) & {
+  return write("clip_", self(), lo.where(), [&](const Arg& x) { return sinter::clamp_min(x, lo); });
+}
+Tensor& InPlaceMethods::clip_(std::nullopt_t, Arg hi) & {
+  return write("clip_", self(), hi.where(), [&](const Arg& x) { return sinter::clamp_max(x, hi); });
 }
 Tensor& InPlaceMethods::clamp_min_(Arg lo) & {
   return write("clamp_min_", self(), lo.where(), [&](const Arg& x) { return sinter::clamp_min(x, lo); });
@@ -76,6 +112,12 @@ Tensor& InPlaceMethods::addcdiv_(Arg a, Arg b, Arg value) & {
 }
 Tensor& InPlaceMethods::addmm_(Arg a, Arg b, Arg beta, Arg alpha) & {
   return write("addmm_", self(), a.where(), [&](const Arg& x) { return sinter::addmm(x, a, b, beta, alpha); });
+}
+Tensor& InPlaceMethods::addmv_(Arg a, Arg x, Arg beta, Arg alpha) & {
+  return write("addmv_", self(), a.where(), [&](const Arg& y) { return sinter::addmv(y, a, x, beta, alpha); });
+}
+Tensor& InPlaceMethods::baddbmm_(Arg a, Arg b, Arg beta, Arg alpha) & {
+  return write("baddbmm_", self(), a.where(), [&](const Arg& x) { return sinter::baddbmm(x, a, b, beta, alpha); });
 }
 Tensor& InPlaceMethods::masked_fill_(Arg mask, Arg value) & {
   return write("masked_fill_", self(), mask.where(), [&](const Arg& x) { return sinter::masked_fill(x, mask, value); });
@@ -109,6 +151,19 @@ Tensor& InPlaceMethods::reciprocal_(Loc where) & { return write("reciprocal_", s
 Tensor& InPlaceMethods::rsqrt_(Loc where) & { return write("rsqrt_", self(), where, sinter::rsqrt); }
 Tensor& InPlaceMethods::sin_(Loc where) & { return write("sin_", self(), where, sinter::sin); }
 Tensor& InPlaceMethods::cos_(Loc where) & { return write("cos_", self(), where, sinter::cos); }
+Tensor& InPlaceMethods::tan_(Loc where) & { return write("tan_", self(), where, sinter::tan); }
+Tensor& InPlaceMethods::sinh_(Loc where) & { return write("sinh_", self(), where, sinter::sinh); }
+Tensor& InPlaceMethods::cosh_(Loc where) & { return write("cosh_", self(), where, sinter::cosh); }
+Tensor& InPlaceMethods::exp2_(Loc where) & { return write("exp2_", self(), where, sinter::exp2); }
+Tensor& InPlaceMethods::expm1_(Loc where) & { return write("expm1_", self(), where, sinter::expm1); }
+Tensor& InPlaceMethods::log1p_(Loc where) & { return write("log1p_", self(), where, sinter::log1p); }
+Tensor& InPlaceMethods::log2_(Loc where) & { return write("log2_", self(), where, sinter::log2); }
+Tensor& InPlaceMethods::log10_(Loc where) & { return write("log10_", self(), where, sinter::log10); }
+Tensor& InPlaceMethods::erf_(Loc where) & { return write("erf_", self(), where, sinter::erf); }
+Tensor& InPlaceMethods::frac_(Loc where) & { return write("frac_", self(), where, sinter::frac); }
+Tensor& InPlaceMethods::sign_(Loc where) & { return write("sign_", self(), where, sinter::sign); }
+Tensor& InPlaceMethods::logical_not_(Loc where) & { return write("logical_not_", self(), where, sinter::logical_not); }
+Tensor& InPlaceMethods::bitwise_not_(Loc where) & { return write("bitwise_not_", self(), where, sinter::bitwise_not); }
 Tensor& InPlaceMethods::nan_to_num_(double nan, std::optional<double> posinf, std::optional<double> neginf,
                                     Loc where) & {
   return write("nan_to_num_", self(), where, [&](const Arg& x) { return sinter::nan_to_num(x, nan, posinf, neginf); });
@@ -138,6 +193,21 @@ Tensor& InPlaceMethods::normal_(double mean, double deviation, Generator* genera
 Tensor& InPlaceMethods::exponential_(double rate, Generator* generator, Loc where) & {
   return write("exponential_", self(), where, [&](const Arg&) {
     return sinter::exponential(Arg(rate, where), self().shape(), drawn_for(self(), generator, where));
+  });
+}
+Tensor& InPlaceMethods::log_normal_(double mean, double deviation, Generator* generator, Loc where) & {
+  return write("log_normal_", self(), where, [&](const Arg&) {
+    return sinter::log_normal(Arg(mean, where), deviation, self().shape(), drawn_for(self(), generator, where));
+  });
+}
+Tensor& InPlaceMethods::cauchy_(double location, double scale, Generator* generator, Loc where) & {
+  return write("cauchy_", self(), where, [&](const Arg&) {
+    return sinter::cauchy(Arg(location, where), scale, self().shape(), drawn_for(self(), generator, where));
+  });
+}
+Tensor& InPlaceMethods::geometric_(double p, Generator* generator, Loc where) & {
+  return write("geometric_", self(), where, [&](const Arg&) {
+    return sinter::geometric(Arg(p, where), self().shape(), drawn_for(self(), generator, where));
   });
 }
 Tensor& InPlaceMethods::bernoulli_(double p, Generator* generator, Loc where) & {

@@ -118,6 +118,7 @@ Tensor TensorMethods::div(Arg other, Choice<RoundingMode> rounding_mode, Loc whe
 }
 Tensor TensorMethods::clamp(Arg lo, Arg hi, Loc where) const { return sinter::clamp(Arg(self(), where), lo, hi); }
 Tensor TensorMethods::clamp(Arg lo, Loc where) const { return sinter::clamp(Arg(self(), where), lo); }
+Tensor TensorMethods::clamp(Arg lo, std::nullopt_t, Loc where) const { return sinter::clamp(Arg(self(), where), lo); }
 Tensor TensorMethods::clamp(std::nullopt_t none, Arg hi, Loc where) const {
   return sinter::clamp(Arg(self(), where), none, hi);
 }
@@ -175,6 +176,18 @@ Tensor TensorMethods::select(int64_t axis, int64_t index, Loc where) const {
 std::vector<Tensor> TensorMethods::unbind(int64_t axis, Loc where) const { return sinter::unbind(self(), axis, where); }
 std::vector<Tensor> TensorMethods::tensor_split(const std::vector<int64_t>& indices, int64_t axis, Loc where) const {
   return sinter::tensor_split(self(), indices, axis, where);
+}
+std::vector<Tensor> TensorMethods::hsplit(const std::vector<int64_t>& indices, Loc where) const {
+  return sinter::hsplit(self(), indices, where);
+}
+std::vector<Tensor> TensorMethods::hsplit_evenly(int64_t sections, Loc where) const {
+  return sinter::hsplit(self(), sections, where);
+}
+std::vector<Tensor> TensorMethods::vsplit(const std::vector<int64_t>& indices, Loc where) const {
+  return sinter::vsplit(self(), indices, where);
+}
+std::vector<Tensor> TensorMethods::vsplit_evenly(int64_t sections, Loc where) const {
+  return sinter::vsplit(self(), sections, where);
 }
 std::vector<Tensor> TensorMethods::split_evenly(int64_t sections, int64_t axis, Loc where) const {
   return sinter::tensor_split(self(), sections, axis, where);
@@ -326,6 +339,10 @@ Ranked TensorMethods::mode(int64_t axis, bool keepdim, Loc where) const {
 }
 Tensor TensorMethods::msort(Loc where) const { return sinter::msort(Arg(self(), where)); }
 Distinct TensorMethods::unique(Loc where) const { return sinter::unique(Arg(self(), where)); }
+Distinct TensorMethods::unique_consecutive(Loc where) const { return sinter::unique_consecutive(Arg(self(), where)); }
+Tensor TensorMethods::isin(Arg among, bool assume_unique, bool invert, Loc where) const {
+  return sinter::isin(Arg(self(), where), among, assume_unique, invert);
+}
 Tensor TensorMethods::bincount(int64_t least, Loc where) const { return sinter::bincount(self(), least, where); }
 Tensor TensorMethods::bincount(const Tensor& weights, int64_t least, Loc where) const {
   return sinter::bincount(self(), weights, least, where);
@@ -398,6 +415,14 @@ Tensor TensorMethods::bernoulli(const RandomOptions& options, Loc where) const {
 Tensor TensorMethods::type_as(const Tensor& like, Loc where) const {
   const CallScope call("type_as", where);
   return self().to(like, where);
+}
+Tensor TensorMethods::bfloat16(Loc where) const {
+  const CallScope call("bfloat16", where);
+  return self().to(sinter::bfloat16, where);
+}
+bool TensorMethods::is_floating_point(Loc where) const {
+  const CallScope call("is_floating_point", where);
+  return is_float(self().dtype(where));
 }
 Tensor TensorMethods::half(Loc where) const {
   const CallScope call("half", where);
