@@ -57,6 +57,13 @@ int main() {
   //> [0 6 0]
   //! [named]
 
+  //! [aliases]
+  std::cout << clip(x, 0, 1) << '\n' << multiply(whole, 2) << '\n' << whole.neg() << '\n';
+  //> [0. 0. 1.]
+  //> [-14  14  16]
+  //> [ 7 -7 -8]
+  //! [aliases]
+
   //! [logic]
   std::cout << logical_and(x, x < 1.0) << '\n' << logical_not(x) << '\n' << isfinite(x / 0.0) << '\n';
   //> [ True False False]

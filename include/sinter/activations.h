@@ -1,6 +1,7 @@
 // Activations of networks. All are lazy; all are pure but those that draw random numbers.
 #pragma once
 
+#include "sinter/choice.h"
 #include "sinter/random.h"
 
 namespace sinter::inline v0 {
@@ -20,7 +21,7 @@ enum class Gelu : uint8_t {
   Exact,  ///< x * (1 + erf(x / sqrt(2))) / 2
   Tanh    ///< x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2
 };
-Tensor gelu(Arg x, Gelu form = Gelu::Exact);  ///< Hendrycks and Gimpel, 2016
+Tensor gelu(Arg x, Choice<Gelu> form = Gelu::Exact);  ///< Hendrycks and Gimpel, 2016
 
 /// @name Of the family of relu
 /// @{

@@ -53,10 +53,10 @@ class ConvPadding : public PerAxis {
 struct ConvOptions {
   ByName by_name{};  ///< no value
   PerAxis stride = 1;
-  ConvPadding padding = 0;                   ///< before and after
-  PerAxis dilation = 1;                      ///< distance between adjacent elements of a window
-  int64_t groups = 1;                        ///< input and output channels are split into this many independent parts
-  PadMode padding_mode = PadMode::Constant;  ///< zeros, or elements of x as in pad()
+  ConvPadding padding = 0;  ///< before and after
+  PerAxis dilation = 1;     ///< distance between adjacent elements of a window
+  int64_t groups = 1;       ///< input and output channels are split into this many independent parts
+  Choice<PadMode> padding_mode = PadMode::Constant;  ///< zeros, or elements of x as in pad()
 };
 /// x: [n, c, length], weight: [out, c / groups, kernel], bias: [out]; y: [n, out, windows].
 Tensor conv1d(Arg x, const Tensor& weight, const Tensor& bias = {}, const ConvOptions& options = {});

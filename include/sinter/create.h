@@ -97,6 +97,9 @@ Tensor arange(Arg begin, Arg end, Arg step = 1, DType dtype = DType::Void, Devic
 Tensor arange(Arg begin, Arg end, DType dtype, Device device = default_device());  ///< in steps of 1
 /// `count` equally spaced numbers from begin to end, both included; computed in float64.
 Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype = float32, Device device = default_device());
+/// base to the power of linspace().
+Tensor logspace(Arg begin, Arg end, int64_t count, double base = 10, DType dtype = float32,
+                Device device = default_device());
 /// Ones on the diagonal of a matrix of n rows and m columns (m = -1: n).
 Tensor eye(int64_t n, int64_t m = -1, DType dtype = float32, Device device = default_device(),
            Loc where = Loc::current());

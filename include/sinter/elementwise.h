@@ -86,6 +86,7 @@ Tensor fmod(Arg a, Arg b);
 /// x in [lo, hi]; NaN passes through, also a bound's; the gradient at the bounds is 1. lo > hi gives hi.
 Tensor clamp(Arg x, Arg lo, Arg hi);
 Tensor clamp(Arg x, Arg lo);                  ///< clamp_min()
+Tensor clamp(Arg x, Arg lo, std::nullopt_t);  ///< clamp_min()
 Tensor clamp(Arg x, std::nullopt_t, Arg hi);  ///< clamp_max()
 Tensor clamp_min(Arg x, Arg lo);              ///< clamp() with a lower bound alone
 Tensor clamp_max(Arg x, Arg hi);              ///< clamp() with an upper bound alone
@@ -128,7 +129,7 @@ Tensor add(Arg a, Arg b, Arg alpha = 1);  ///< a + alpha * b
 Tensor sub(Arg a, Arg b, Arg alpha = 1);  ///< a - alpha * b
 Tensor mul(Arg a, Arg b);                 ///< a * b
 /// a / b, then rounded; the rounded one has no gradient.
-Tensor div(Arg a, Arg b, RoundingMode rounding_mode = RoundingMode::None);
+Tensor div(Arg a, Arg b, Choice<RoundingMode> rounding_mode = RoundingMode::None);
 Tensor true_divide(Arg a, Arg b);          ///< a / b
 Tensor positive(Arg x);                    ///< x; no bools
 Tensor negative(Arg x);                    ///< -x; no bools

@@ -38,6 +38,7 @@ class no_grad {
  private:
   bool before_;
 };
+using NoGradGuard = no_grad;  ///< the name in libtorch
 /// While alive, values have history again, inside a no_grad.
 class enable_grad {
  public:

@@ -33,7 +33,7 @@ Tensor embedding(const Tensor& index, const Tensor& weight, std::optional<int64_
 enum class BagMode : uint8_t { Sum, Mean, Max };
 /// Options of embedding_bag().
 struct EmbeddingBagOptions {
-  BagMode mode = BagMode::Mean;
+  Choice<BagMode> mode = BagMode::Mean;
   bool include_last_offset = false;         ///< the last offset is the end of the last bag
   std::optional<int64_t> padding_idx = {};  ///< this row is in no bag, and gets no gradient; negative from the end
 };
@@ -74,15 +74,22 @@ Tensor scatter(Arg base, int64_t axis, const Tensor& index, Arg value);
 /// Elements of base with the sum, product, mean, largest or smallest of their updates; shapes as in scatter_add.
 /// include_self: base's element counts too. One without an update stays. Equal largest or smallest elements share the
 /// gradient evenly. UsageError for a mean of bools.
-Tensor scatter_reduce(Arg base, int64_t axis, const Tensor& index, Arg value, ScatterReduce reduce,
+Tensor scatter_reduce(Arg base, int64_t axis, const Tensor& index, Arg value, Choice<ScatterReduce> reduce,
                       bool include_self = true);
 /// scatter after index and value are broadcast to x along all other axes: NumPy's, beside take_along_dim.
 Tensor put_along_axis(Arg x, const Tensor& index, Arg value, int64_t axis);
+/// x with source in the elements that index names of x, flattened; accumulate: added to them. source has as many
+/// elements as index, or is a number. What take() reads.
+Tensor put(Arg x, const Tensor& index, Arg source, bool accumulate = false);
 /// x with alpha * source[.., i, ..] added to its slice index[i] along the axis, in order of i. index has one axis,
 /// source the shape of x with as many elements along the axis as index; or it is a number.
 Tensor index_add(Arg x, int64_t axis, const Tensor& index, Arg source, Arg alpha = 1);
 /// x with slice index[i] replaced by source[.., i, ..]; shapes as in index_add.
 Tensor index_copy(Arg x, int64_t axis, const Tensor& index, Arg source);
+/// x with slice index[i] joined with source[.., i, ..], in order of i; shapes as in index_add, the rest as in
+/// scatter_reduce.
+Tensor index_reduce(Arg x, int64_t axis, const Tensor& index, Arg source, Choice<ScatterReduce> reduce,
+                    bool include_self = true);
 /// x with the number `value` in the slices that the 1-D index names.
 Tensor index_fill(Arg x, int64_t axis, const Tensor& index, Arg value);
 /// x with `value`, which broadcasts, where x.index({indices...}) would read; accumulate: added to what is there. The

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "sinter/choice.h"
 #include "sinter/tensor.h"
 
 namespace sinter::inline v0 {
@@ -11,8 +12,8 @@ namespace sinter::inline v0 {
 /// @defgroup losses Losses
 /// Floats keep their type; integers and bools are computed in float32. Shapes of predictions and targets must be equal
 /// (UsageError) unless a function says otherwise: broadcasting would hide a forgotten axis. Options are given by name:
-/// `mse_loss(x, target, {.reduction = Reduction::Sum})`. Losses without options of their own also take the reduction
-/// alone: `mse_loss(x, target, Reduction::Sum)`.
+/// `mse_loss(x, target, {.reduction = Reduction::Sum})`, or `"sum"`. Losses without options of their own also take the
+/// reduction alone: `mse_loss(x, target, Reduction::Sum)`.
 /// @snippet losses.cpp losses
 /// @{
 
@@ -24,7 +25,7 @@ enum class Reduction : uint8_t {
 };
 /// Options of losses that have no others.
 struct LossOptions {
-  Reduction reduction = Reduction::Mean;
+  Choice<Reduction> reduction = Reduction::Mean;
 };
 
 /// @name Of classes
@@ -32,7 +33,7 @@ struct LossOptions {
 
 /// Options of cross_entropy() and nll_loss().
 struct CrossEntropyOptions {
-  Reduction reduction = Reduction::Mean;  ///< over all targets; by weight if there are weights
+  Choice<Reduction> reduction = Reduction::Mean;  ///< over all targets; by weight if there are weights
   /// Targets equal to this number, a class or not, are ignored, in the mean too. Empty: no target is ignored.
   std::optional<int64_t> ignore_index = -100;
   Tensor weight = {};          ///< of each class: [classes]
@@ -49,7 +50,7 @@ struct MultiMarginOptions {
   int64_t p = 1;  ///< 1 or 2
   double margin = 1;
   Tensor weight = {};  ///< of each class: [classes]; that of the target counts
-  Reduction reduction = Reduction::Mean;
+  Choice<Reduction> reduction = Reduction::Mean;
 };
 /// sum over j != target of max(0, margin - x[target] + x[j])^p / classes. x: [n, classes] or [classes], target: integer
 /// classes [n] or []. A class outside [0, classes) throws at the first host read.
@@ -57,7 +58,7 @@ Tensor multi_margin_loss(Arg x, const Tensor& target, MultiMarginOptions options
 /// Options of multilabel_soft_margin_loss().
 struct MultilabelOptions {
   Tensor weight = {};  ///< of each class; broadcasts to x
-  Reduction reduction = Reduction::Mean;
+  Choice<Reduction> reduction = Reduction::Mean;
 };
 /// The mean over the last axis, the classes, of binary_cross_entropy_with_logits(). target: 0 or 1 for each class.
 Tensor multilabel_soft_margin_loss(Arg x, Arg target, MultilabelOptions options = {});
@@ -77,14 +78,14 @@ inline Tensor l1_loss(Arg x, Arg target, Reduction reduction) { return l1_loss(x
 /// Options of smooth_l1_loss().
 struct SmoothL1Options {
   double beta = 1;  ///< where the parabola ends; 0: l1_loss()
-  Reduction reduction = Reduction::Mean;
+  Choice<Reduction> reduction = Reduction::Mean;
 };
 /// d^2 / (2 beta) where d = |x - target| is below beta, d - beta / 2 elsewhere. Girshick, 2015.
 Tensor smooth_l1_loss(Arg x, Arg target, SmoothL1Options options = {});
 /// Options of huber_loss().
 struct HuberOptions {
   double delta = 1;  ///< where the parabola ends; above 0
-  Reduction reduction = Reduction::Mean;
+  Choice<Reduction> reduction = Reduction::Mean;
 };
 /// d^2 / 2 where d = |x - target| is at most delta, delta * (d - delta / 2) elsewhere. Huber, 1964.
 Tensor huber_loss(Arg x, Arg target, HuberOptions options = {});
@@ -93,7 +94,7 @@ struct PoissonNllOptions {
   bool log_input = true;  ///< x is the logarithm of the rate
   bool full = false;      ///< with Stirling's approximation of log(target!) for targets above 1
   double eps = 1e-8;      ///< added to the rate whose logarithm is taken
-  Reduction reduction = Reduction::Mean;
+  Choice<Reduction> reduction = Reduction::Mean;
 };
 /// exp(x) - target * x; without log_input, x - target * log(x + eps).
 Tensor poisson_nll_loss(Arg x, Arg target, PoissonNllOptions options = {});
@@ -101,7 +102,7 @@ Tensor poisson_nll_loss(Arg x, Arg target, PoissonNllOptions options = {});
 struct GaussianNllOptions {
   bool full = false;  ///< with the constant log(2 pi) / 2
   double eps = 1e-6;  ///< the least variance; the gradient ignores this bound
-  Reduction reduction = Reduction::Mean;
+  Choice<Reduction> reduction = Reduction::Mean;
 };
 /// (log(variance) + (x - target)^2 / variance) / 2. variance: in the shape of x, or with size 1 for its last axis, or
 /// without that axis; or a number. A negative one counts as eps.
@@ -113,7 +114,7 @@ Tensor gaussian_nll_loss(Arg x, Arg target, Arg variance, GaussianNllOptions opt
 
 /// Options of binary_cross_entropy() and binary_cross_entropy_with_logits().
 struct BinaryCrossEntropyOptions {
-  Reduction reduction = Reduction::Mean;
+  Choice<Reduction> reduction = Reduction::Mean;
   Tensor weight = {};      ///< of each element; broadcasts to x
   Tensor pos_weight = {};  ///< of the targets 1; broadcasts to x. Only with logits
 };
@@ -130,7 +131,7 @@ inline Tensor binary_cross_entropy_with_logits(Arg x, Arg target, Reduction redu
 struct KlDivOptions {
   bool log_target = false;  ///< target is a logarithm too
   bool batchmean = false;   ///< the mean is over the first axis, not over all elements; this is the divergence
-  Reduction reduction = Reduction::Mean;
+  Choice<Reduction> reduction = Reduction::Mean;
 };
 /// target * (log target - x), 0 where target is 0: the Kullback-Leibler divergence from exp(x) to target. x holds
 /// log-probabilities.
@@ -150,14 +151,14 @@ inline Tensor soft_margin_loss(Arg x, Arg target, Reduction reduction) {
 /// Options of hinge_embedding_loss().
 struct HingeEmbeddingOptions {
   double margin = 1;
-  Reduction reduction = Reduction::Mean;
+  Choice<Reduction> reduction = Reduction::Mean;
 };
 /// x where the target is 1, max(0, margin - x) where it is -1.
 Tensor hinge_embedding_loss(Arg x, Arg target, HingeEmbeddingOptions options = {});
 /// Options of margin_ranking_loss() and cosine_embedding_loss().
 struct MarginOptions {
   double margin = 0;
-  Reduction reduction = Reduction::Mean;
+  Choice<Reduction> reduction = Reduction::Mean;
 };
 /// max(0, margin - target * (x1 - x2)): x1 should be the larger one where the target is 1.
 Tensor margin_ranking_loss(Arg x1, Arg x2, Arg target, MarginOptions options = {});
@@ -170,7 +171,7 @@ struct TripletMarginOptions {
   double p = 2;       ///< of the norm; infinity: the largest difference
   double eps = 1e-6;  ///< added to the differences
   bool swap = false;  ///< the smaller one of both distances to `negative` counts. Balntas et al., 2016
-  Reduction reduction = Reduction::Mean;
+  Choice<Reduction> reduction = Reduction::Mean;
 };
 /// max(0, margin + |anchor - positive| - |anchor - negative|), with norms along the last axis.
 Tensor triplet_margin_loss(Arg anchor, Arg positive, Arg negative, TripletMarginOptions options = {});
@@ -181,9 +182,10 @@ Tensor triplet_margin_loss(Arg anchor, Arg positive, Arg negative, TripletMargin
 
 /// Options of ctc_loss().
 struct CtcOptions {
-  int64_t blank = 0;                      ///< the class that stands for no label
-  Reduction reduction = Reduction::Mean;  ///< the mean is that of the losses, each divided by its number of labels
-  bool zero_infinity = false;             ///< 0 in place of the loss of labels that do not fit into the input
+  int64_t blank = 0;  ///< the class that stands for no label
+  Choice<Reduction> reduction =
+      Reduction::Mean;         ///< the mean is that of the losses, each divided by its number of labels
+  bool zero_infinity = false;  ///< 0 in place of the loss of labels that do not fit into the input
 };
 /// -log of the probability of a sequence of labels, summed over its alignments with the input: connectionist temporal
 /// classification. log_probabilities: [time, n, classes] or [time, classes]. targets: integer labels [n, size], or

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sinter/call.h"
+#include "sinter/choice.h"
 #include "sinter/tensor.h"
 
 namespace sinter::inline v0 {
@@ -106,6 +107,22 @@ std::vector<Tensor> tensor_split(const Tensor& x, I sections, int64_t axis = 0, 
   const CallScope call("tensor_split", where);
   return array_split(x, saturated(sections), axis, where);
 }
+/// tensor_split() along axis 1, of a vector along axis 0.
+std::vector<Tensor> hsplit(const Tensor& x, const std::vector<int64_t>& indices, Loc where = Loc::current());
+/// The same into that many parts.
+template <Integer I>
+std::vector<Tensor> hsplit(const Tensor& x, I sections, Loc where = Loc::current()) {
+  const CallScope call("hsplit", where);
+  return array_split(x, saturated(sections), x.rank(where) == 1 ? 0 : 1, where);
+}
+/// tensor_split() along axis 0.
+std::vector<Tensor> vsplit(const Tensor& x, const std::vector<int64_t>& indices, Loc where = Loc::current());
+/// The same into that many parts.
+template <Integer I>
+std::vector<Tensor> vsplit(const Tensor& x, I sections, Loc where = Loc::current()) {
+  const CallScope call("vsplit", where);
+  return array_split(x, saturated(sections), 0, where);
+}
 /// @}
 
 /// @defgroup joining Joining
@@ -125,6 +142,8 @@ Tensor hstack(const std::vector<Tensor>& parts, Loc where = Loc::current());
 Tensor vstack(const std::vector<Tensor>& parts, Loc where = Loc::current());
 /// Joins along axis 2, after atleast_3d() of each.
 Tensor dstack(const std::vector<Tensor>& parts, Loc where = Loc::current());
+/// Joins as columns: vectors become matrices of one column, then hstack().
+Tensor column_stack(const std::vector<Tensor>& parts, Loc where = Loc::current());
 /// All operands broadcast to their common shape; types stay.
 std::vector<Tensor> broadcast(const std::vector<Tensor>& operands, Loc where = Loc::current());
 
@@ -135,7 +154,7 @@ enum class GridOrder : uint8_t {
 };
 /// The coordinates of a grid: for each vector (or scalar) a tensor of the grid's shape in which it runs along its own
 /// axis. Types stay.
-std::vector<Tensor> meshgrid(const std::vector<Tensor>& vectors, GridOrder order = GridOrder::IJ,
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& vectors, Choice<GridOrder> order = GridOrder::IJ,
                              Loc where = Loc::current());
 /// All combinations of elements of the vectors, a row each, the last running fastest: [n1 * n2 * .., k]. One vector is
 /// returned itself.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sinter/activations.h"
+#include "sinter/aliases.h"
 #include "sinter/conv.h"
 #include "sinter/dropout.h"
 #include "sinter/elementwise.h"

@@ -1,6 +1,7 @@
 // Products of matrices and vectors.
 #pragma once
 
+#include <concepts>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +50,11 @@ Tensor kron(Arg a, Arg b);
 /// result has the letters that occur once, in alphabetical order. A letter that occurs twice in one operand takes the
 /// diagonal.
 Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc where = Loc::current());
+/// The same: einsum("ij,jk->ik", a, b).
+template <std::same_as<Tensor>... T>
+Tensor einsum(std::string_view formula, const Arg& first, const T&... others) {
+  return einsum(formula, {Tensor(first.cell()), others...}, first.where());
+}
 /// @}
 
 /// @defgroup matrix_chains Sums and chains of products

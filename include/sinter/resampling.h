@@ -32,11 +32,11 @@ enum class ResampleMode : uint8_t {
   Bicubic,       ///< from 4 along each of two axes: Keys' cubic convolution with a = -0.75
   Area           ///< means, as adaptive_avg_pool2d()
 };
-/// Options of interpolate(): a size, or factors.
+/// Options of interpolate(): a size, or factors. `{.scale_factor = 2, .mode = "bilinear"}`.
 struct InterpolateOptions {
   PerAxis size = {};              ///< of the result
   ScaleFactor scale_factor = {};  ///< the size becomes floor(size * factor)
-  ResampleMode mode = ResampleMode::Nearest;
+  Choice<ResampleMode> mode = ResampleMode::Nearest;
   bool align_corners = false;  ///< the first and last elements keep their places; not for the nearest, nor for areas
 };
 /// x, [n, c, length], [n, c, h, w] or [n, c, d, h, w], at another size. Nearest takes any type; otherwise integers are
@@ -58,8 +58,8 @@ enum class GridPadding : uint8_t {
 };
 /// Options of grid_sample().
 struct GridSampleOptions {
-  ResampleMode mode = ResampleMode::Bilinear;  ///< or Nearest
-  GridPadding padding_mode = GridPadding::Zeros;
+  Choice<ResampleMode> mode = ResampleMode::Bilinear;  ///< or Nearest
+  Choice<GridPadding> padding_mode = GridPadding::Zeros;
   bool align_corners = false;  ///< whether -1 and 1 are the centers of the first and last elements, or their edges
 };
 /// x, [n, c, h, w], at the places of grid, [n, oh, ow, 2]: (x, y) from -1 to 1. y: [n, c, oh, ow]. Jaderberg et al.,

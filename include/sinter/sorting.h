@@ -1,6 +1,7 @@
 // Sorting, selection by rank, and what is made of sorted values.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <utility>
 
@@ -15,10 +16,10 @@ namespace sinter::inline v0 {
 /// @snippet sorting.cpp sorting
 /// @{
 
-/// The elements in order along the axis.
-Ranked sort(Arg x, int64_t axis = -1, bool descending = false);
+/// The elements in order along the axis. `stable` is there for PyTorch's sake.
+Ranked sort(Arg x, int64_t axis = -1, bool descending = false, bool stable = true);
 /// The indices of sort(). int64.
-Tensor argsort(Arg x, int64_t axis = -1, bool descending = false);
+Tensor argsort(Arg x, int64_t axis = -1, bool descending = false, bool stable = true);
 /// The values of sort() along the first axis.
 Tensor msort(Arg x);
 /// The k largest or smallest elements along the axis, in order; `sorted` is there for PyTorch's sake. UsageError unless
@@ -51,10 +52,10 @@ enum class Interpolation : uint8_t {
 /// such numbers: of shape [], or of shape [k], which is then the first axis of the result. NaN if any element is.
 /// Floats only.
 Tensor quantile(Arg x, Arg q, std::optional<int64_t> axis = {}, bool keepdim = false,
-                Interpolation interpolation = Interpolation::Linear);
+                Choice<Interpolation> interpolation = Interpolation::Linear);
 /// The same without the elements that are NaN; NaN if all are.
 Tensor nanquantile(Arg x, Arg q, std::optional<int64_t> axis = {}, bool keepdim = false,
-                   Interpolation interpolation = Interpolation::Linear);
+                   Choice<Interpolation> interpolation = Interpolation::Linear);
 
 /// Where each value belongs in `sorted`, so that the order stays: before equal elements, or behind them (`right`).
 /// `sorted` ascends along its last axis, and has one axis, or the others of `values`. int64, or int32 with `out_int32`.
@@ -80,6 +81,18 @@ struct Distinct {
 };
 /// The different elements, ascending. NaN equals nothing.
 Distinct unique(Arg x);
+/// The same with PyTorch's flags, which change nothing: the elements ascend, and all parts are given. A template of
+/// exactly bool: an integer is no flag, and unique() along an axis is not there.
+template <std::same_as<bool> Flag>
+Distinct unique(Arg x, Flag sorted, bool return_inverse = false, bool return_counts = false) {
+  static_cast<void>(sorted && return_inverse && return_counts);
+  return unique(x);
+}
+template <std::same_as<bool> Flag>
+Distinct TensorMethods::unique(Flag sorted, bool return_inverse, bool return_counts, Loc where) const {
+  static_cast<void>(sorted && return_inverse && return_counts);
+  return unique(where);
+}
 /// The elements in row-major order, without repeats of the one before.
 Distinct unique_consecutive(Arg x);
 /// int64: how often each of 0, 1, ... occurs among the integers, which have one axis and are not negative. At least

@@ -220,6 +220,16 @@ class Tensor : public TensorMethods {
   /// The smallest element along one axis, and where it stands.
   template <Integer I>
   Extremum min(I axis, bool keepdim = false, Loc where = Loc::current()) const;
+  /// maximum() of two tensors.
+  template <std::same_as<Tensor> T>
+  Tensor max(const T& other, Loc where = Loc::current()) const {
+    return maximum(Arg(other, where), where);
+  }
+  /// minimum() of two tensors.
+  template <std::same_as<Tensor> T>
+  Tensor min(const T& other, Loc where = Loc::current()) const {
+    return minimum(Arg(other, where), where);
+  }
   /// bool: whether any element is not 0. False for no elements.
   Tensor any(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;
   /// bool: whether no element is 0. True for no elements.

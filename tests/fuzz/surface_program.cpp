@@ -213,13 +213,14 @@ std::vector<Result> SurfaceProgram::run(bool* steady) const {
   return out;
 }
 
-std::string SurfaceProgram::disagreement(bool* steady) const {
+std::string SurfaceProgram::disagreement(bool* steady, bool unfused) const {
   try {
     bool is_steady = false;
     const auto interpreted = run_on(*this, debug::Executor::Interpreter, &is_steady);
     if (steady) *steady = is_steady;
     const auto fused = run_on(*this, debug::Executor::Compiled);
     const std::string why = is_steady ? difference(interpreted, fused, false) : "";
+    if (is_steady && !unfused) return why;
     return why.empty() ? difference(fused, run_on(*this, debug::Executor::Unfused), true) : why;
   } catch (const std::exception& e) { return e.what(); }
 }

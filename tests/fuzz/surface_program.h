@@ -25,9 +25,9 @@ class SurfaceProgram {
   /// Runs the program as the library is now configured. `steady` tells of the interpreter's run whether no value lies
   /// at an edge; asked for, it reads the values.
   std::vector<Result> run(bool* steady = nullptr) const;
-  /// How its results differ between running it interpreted, fused, and with every op a kernel of its own. Empty if they
-  /// agree.
-  std::string disagreement(bool* steady = nullptr) const;
+  /// How its results differ between running it interpreted, fused, and with every op a kernel of its own; the last only
+  /// of an unsteady program, if `unfused` is false. Empty if they agree.
+  std::string disagreement(bool* steady = nullptr, bool unfused = true) const;
   /// The functions in order with the types and shapes of what they give.
   std::string listing() const;
 

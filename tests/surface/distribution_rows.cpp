@@ -120,6 +120,10 @@ const surface::Family kDistributions(
         SURFACE_BAD("Uniform", distributions::Uniform(2.0, 1.0), "[2, 1)", "low < high"),
         SURFACE_BAD("Bernoulli", distributions::Bernoulli({.logits = zeros({2}, int32)}), "int32 [2]", "to(float32)"),
         SURFACE_BAD("Categorical", distributions::Categorical({.logits = zeros({})}), "float32 []", "[.., classes]"),
+        SURFACE_BAD("MultivariateNormal", distributions::MultivariateNormal(zeros({2}), eye(3)), "[2]", "[3, 3]"),
+        SURFACE_BAD("kl_divergence",
+                    kl_divergence(distributions::Normal(zeros({2}), 1.0), distributions::Normal(zeros({3}), 1.0)),
+                    "[2]", "[3]"),
         SURFACE_BAD("log_prob", distributions::Normal(zeros({2}), 1.0).log_prob(zeros({3})), "[3]", "[2]"),
     });
 

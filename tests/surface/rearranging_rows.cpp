@@ -84,6 +84,7 @@ const surface::Family kRearranging("rearranging", {
     SURFACE_BAD("diag_embed", diag_embed(places({2}), 0, 0, 2), "2", "[2]"),
     SURFACE_BAD("trace", trace(places({2})), "1", "2"),
     SURFACE_BAD("triu", triu(places({2})), "1", "2"),
+    SURFACE_BAD("triu_indices", triu_indices(2, -1), "-1", "2"),
     SURFACE_BAD("tril_indices", tril_indices(-1, 2), "-1", "2"),
     SURFACE_BAD("pad", pad(places({3}), {{3, 0}}, PadMode::Reflect), "3", "2"),
     SURFACE_BAD("pad", pad(places({3}), {{0, 4}}, PadMode::Circular), "4", "3"),

@@ -3,6 +3,7 @@
 
 #include "sinter/create.h"
 #include "sinter/elementwise.h"
+#include "sinter/jit.h"
 #include "sinter/movement.h"
 #include "sinter/sorting.h"
 #include "surface/row.h"
@@ -192,6 +193,13 @@ const surface::Family kSorting(
         SURFACE_BAD("bincount", bincount(zeros_of({3})), "float32", "[3]"),
         SURFACE_BAD("bincount", bincount(zeros_of({3}).to(int64), zeros_of({2})), "[2]", "[3]"),
         SURFACE_BAD("bincount", bincount(zeros_of({3}).to(int64) - 1), "3", "-1"),
+        SURFACE_BAD("nanquantile", nanquantile(zeros_of({2, 3}), -0.5), "-0.5", "[2, 3]"),
+        SURFACE_BAD("nanmedian", nanmedian(zeros_of({2, 0}), 1), "0", "[2, 0]"),
+        SURFACE_BAD("isin", isin(Tensor(), zeros_of({2})), "empty handle", "assign"),
+        {"unique", [] { jit([](const Tensor& x) { return unique(x).values; })(zeros_of({2})); }, "depends on the data",
+         "use sort"},
+        {"unique_consecutive", [] { jit([](const Tensor& x) { return unique_consecutive(x).counts; })(zeros_of({2})); },
+         "depends on the data", "use comparisons"},
         SURFACE_BAD("histc", histc(zeros_of({3}), 0), "0", "[3]"),
         SURFACE_BAD("histogram", histogram(zeros_of({3}), 4, std::pair(2.0, 1.0)), "2", "1"),
     });

@@ -212,6 +212,8 @@ const surface::Family kLayers(
         SURFACE_BAD("MaxPool1d", nn::MaxPool1d(3)(given({1, 2, 2})), "3 taps", "has 2"),
         SURFACE_BAD("MaxUnpool1d", nn::MaxUnpool1d(2)(given({1, 2, 2}), zeros({1, 2, 2}, int64), 8), "output_size is 8",
                     "come from 4"),
+        SURFACE_BAD("MaxUnpool2d", nn::MaxUnpool2d(2)(given({2, 3, 4}), zeros({2, 3, 5}, int64)), "[2, 3, 4]", "[2, 3, 5]"),
+        SURFACE_BAD("MaxUnpool3d", nn::MaxUnpool3d(2)(given({2, 3}), zeros({2, 3}, int64)), "2 axes", "[2, 3]"),
         SURFACE_BAD("AdaptiveAvgPool2d", nn::AdaptiveAvgPool2d({2, 2, 2})(given({1, 1, 3, 3})), "3 sizes", "2 axes"),
         SURFACE_BAD("ReflectionPad1d", nn::ReflectionPad1d({{1, 1}, {1, 1}}), "2 pairs", "1 axes"),
         SURFACE_BAD("ZeroPad2d", nn::ZeroPad2d({{1, -2}, {0, 0}}), "1", "-2"),

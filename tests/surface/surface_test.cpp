@@ -231,30 +231,6 @@ TEST_CASE("surface: gradients are those of differences, and so are theirs", "[su
   });
 }
 
-TEST_CASE("surface: wrong calls name both values", "[surface]") {
-  for (const Family* family : Family::all())
-    for (const Refusal& r : family->refusals()) {
-      INFO(family->name() << ": " << r.name);
-      try {
-        r.call();
-        FAIL_CHECK("it was accepted");
-      } catch (const UsageError& e) {
-        const std::string text = e.what();
-        INFO(text);
-        CHECK(text.starts_with(std::string(r.name) + ":"));
-        CHECK(text.find(r.first) != std::string::npos);
-        CHECK(text.find(r.second) != std::string::npos);
-      }
-    }
-}
-
-TEST_CASE("surface: every family refuses a wrong call for every three right ones", "[surface]") {
-  for (const Family* family : Family::all()) {
-    INFO(family->name());
-    CHECK(family->refusals().size() * 3 >= family->rows().size());
-  }
-}
-
 nlohmann::json described(const std::vector<std::vector<Input>>& cases) {
   nlohmann::json out = nlohmann::json::array();
   for (const std::vector<Input>& inputs : cases) {

@@ -40,7 +40,7 @@ struct Hardsigmoid : FunctionLayer<"Hardsigmoid", hardsigmoid> {};
 struct Hardswish : FunctionLayer<"Hardswish", hardswish> {};
 /// gelu().
 struct GELU {
-  explicit GELU(Gelu form = Gelu::Exact) : form(form) {}
+  explicit GELU(Choice<Gelu> form = Gelu::Exact) : form(form) {}
   SINTER_LAYER_CALL("GELU", gelu(x, form))
   Gelu form;
   SINTER_EMPTY_MODULE()

@@ -20,7 +20,7 @@ struct ConvLayerOptions {
   PerAxis dilation = 1;
   int64_t groups = 1;
   bool bias = true;
-  PadMode padding_mode = PadMode::Constant;
+  Choice<PadMode> padding_mode = PadMode::Constant;
   /// The function's.
   ConvOptions of_function() const {
     return {.stride = stride, .padding = padding, .dilation = dilation, .groups = groups, .padding_mode = padding_mode};

@@ -80,7 +80,7 @@ Tensor sigmoid(Arg x) {
 Tensor silu(Arg x) {
   return float_function("silu", x, [](UOp n) { return n * tensor::sigmoid(n); });
 }
-Tensor gelu(Arg x, Gelu form) {
+Tensor gelu(Arg x, Choice<Gelu> form) {
   return float_function("gelu", x, [form](UOp n) {
     UOp inner = form == Gelu::Exact ? alu(Op::Erf, {n * std::sqrt(0.5)})
                                     : alu(Op::Tanh, {(n + n * n * n * 0.044715) * std::sqrt(2 / std::numbers::pi)});

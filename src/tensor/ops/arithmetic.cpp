@@ -57,7 +57,7 @@ Tensor mul(Arg a, Arg b) {
   const CallScope scope("mul", a);
   return a * b;
 }
-Tensor div(Arg a, Arg b, RoundingMode rounding_mode) {
+Tensor div(Arg a, Arg b, Choice<RoundingMode> rounding_mode) {
   const CallScope scope("div", a);
   if (rounding_mode == RoundingMode::None) return a / b;
   if (rounding_mode == RoundingMode::Floor) return floor_divide(a, b);

@@ -53,7 +53,7 @@ UOp with_part(const Cell& cell, UOp x, const BasicIndex& part, UOp v) {
 UOp scattered_part(UOp part, const AdvancedIndex& to, UOp target, const Arg& value) {
   const Shape shape = picked_shape(part, to.axes, to.index, to.place);
   const UOp v = convert_to_part(value, target, shape);
-  return put(part, to.axes, to.index, to.place, v, ScatterMode::Set);
+  return tensor::put(part, to.axes, to.index, to.place, v, ScatterMode::Set);
 }
 
 /// Makes a version with the value where the mask is true; false for no mask.

@@ -8,6 +8,7 @@
 
 #include "ir/scalar_eval.h"
 #include "runtime/exec/buffer.h"
+#include "sinter/elementwise.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/operands.h"
 
@@ -213,6 +214,12 @@ Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype, Device device) {
   UOp values =
       where(first_half, i * step + begin.real(), like(i, end.real()) - (static_cast<double>(count - 1) - i) * step);
   return wrap(cast(values, t));
+}
+
+Tensor logspace(Arg begin, Arg end, int64_t count, double base, DType dtype, Device device) {
+  Call call("logspace", begin.where());
+  const DType t = type_or(dtype, float32);
+  return sinter::pow(Arg(base, begin.where()), linspace(begin, end, count, float64, device)).to(t);
 }
 
 Tensor eye(int64_t n, int64_t m, DType dtype, Device device, Loc where) {

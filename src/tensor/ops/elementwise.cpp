@@ -272,6 +272,7 @@ Tensor clamp(Arg x, Arg lo, Arg hi) {
   return wrap(where(beyond(above, n[2], hi, true), n[2], above));
 }
 Tensor clamp(Arg x, Arg lo) { return one_bound("clamp", x, lo, false); }
+Tensor clamp(Arg x, Arg lo, std::nullopt_t) { return one_bound("clamp", x, lo, false); }
 Tensor clamp(Arg x, std::nullopt_t, Arg hi) { return one_bound("clamp", x, hi, true); }
 Tensor clamp_min(Arg x, Arg lo) { return one_bound("clamp_min", x, lo, false); }
 Tensor clamp_max(Arg x, Arg hi) { return one_bound("clamp_max", x, hi, true); }

@@ -1,7 +1,9 @@
 // Methods that write: each assigns what the function of its name gives, and errors bear its own name.
+#include "sinter/in_place_methods.h"
+
 #include "sinter/create.h"
+#include "sinter/for_each.h"
 #include "sinter/ops.h"
-#include "sinter/tensor_methods.h"
 #include "tensor/core/cell.h"
 
 namespace sinter::inline v0 {
@@ -16,76 +18,149 @@ Tensor& write(const char* name, Tensor& to, Loc where, F value) {
   return to.assign(value(Arg(to, where)), where);
 }
 
+/// Draws take the type and the device of the tensor that they are written to.
+RandomOptions drawn_for(const Tensor& to, Generator* generator, Loc where) {
+  return {.dtype = to.dtype(where), .generator = generator, .device = to.device(where)};
+}
+
 }  // namespace
 
 /// The method `name` with `parameters` assigns f(x, arguments).
-#define SINTER_WRITE(name, f, place, parameters, ...)                                            \
-  Tensor& TensorMethods::name parameters& {                                                      \
-    return write(#name, self(), place, [&](const Arg& x) { return sinter::f(x, __VA_ARGS__); }); \
+#define SINTER_WRITE(name, f, place, parameters, ...)                                                        \
+  Tensor& InPlaceMethods::name parameters& {                                                                 \
+    return write(#name, self(), place, [&](const Arg& written) { return sinter::f(written, __VA_ARGS__); }); \
   }
+/// The method f_() assigns f(x).
+#define SINTER_WRITE_ELEMENTS(f) \
+  Tensor& InPlaceMethods::f##_(Loc where)& { return write(#f "_", self(), where, sinter::f); }
 
-Tensor& TensorMethods::self() { return static_cast<Tensor&>(*this); }
+Tensor& InPlaceMethods::self() { return static_cast<Tensor&>(*this); }
 
-Tensor& TensorMethods::add_(Arg other) & {
+Tensor& InPlaceMethods::add_(Arg other) & {
   return write("add_", self(), other.where(), [&](const Arg& x) { return x + other; });
 }
 SINTER_WRITE(add_, add, other.where(), (Arg other, Arg alpha), other, alpha)
-Tensor& TensorMethods::sub_(Arg other) & {
+Tensor& InPlaceMethods::sub_(Arg other) & {
   return write("sub_", self(), other.where(), [&](const Arg& x) { return x - other; });
 }
-Tensor& TensorMethods::mul_(Arg other) & {
+SINTER_WRITE(sub_, sub, other.where(), (Arg other, Arg alpha), other, alpha)
+Tensor& InPlaceMethods::mul_(Arg other) & {
   return write("mul_", self(), other.where(), [&](const Arg& x) { return x * other; });
 }
-Tensor& TensorMethods::div_(Arg other) & {
+Tensor& InPlaceMethods::div_(Arg other) & {
   return write("div_", self(), other.where(), [&](const Arg& x) { return x / other; });
 }
+SINTER_WRITE(div_, div, other.where(), (Arg other, Choice<RoundingMode> rounding_mode), other, rounding_mode)
+Tensor& InPlaceMethods::remainder_(Arg other) & {
+  return write("remainder_", self(), other.where(), [&](const Arg& x) { return x % other; });
+}
+SINTER_WRITE(floor_divide_, floor_divide, other.where(), (Arg other), other)
+SINTER_WRITE(fmod_, fmod, other.where(), (Arg other), other)
+SINTER_WRITE(logical_and_, logical_and, other.where(), (Arg other), other)
+SINTER_WRITE(logical_or_, logical_or, other.where(), (Arg other), other)
+SINTER_WRITE(logical_xor_, logical_xor, other.where(), (Arg other), other)
+SINTER_WRITE(bitwise_and_, bitwise_and, other.where(), (Arg other), other)
+SINTER_WRITE(bitwise_or_, bitwise_or, other.where(), (Arg other), other)
+SINTER_WRITE(bitwise_xor_, bitwise_xor, other.where(), (Arg other), other)
 SINTER_WRITE(pow_, pow, other.where(), (Arg other), other)
 SINTER_WRITE(clamp_, clamp, lo.where(), (Arg lo, Arg hi), lo, hi)
+SINTER_WRITE(clip_, clamp, lo.where(), (Arg lo, Arg hi), lo, hi)
+SINTER_WRITE(clamp_, clamp_min, lo.where(), (Arg lo), lo)
+SINTER_WRITE(clamp_, clamp_max, hi.where(), (std::nullopt_t, Arg hi), hi)
+SINTER_WRITE(clip_, clamp_min, lo.where(), (Arg lo), lo)
+SINTER_WRITE(clip_, clamp_max, hi.where(), (std::nullopt_t, Arg hi), hi)
 SINTER_WRITE(clamp_min_, clamp_min, lo.where(), (Arg lo), lo)
 SINTER_WRITE(clamp_max_, clamp_max, hi.where(), (Arg hi), hi)
 SINTER_WRITE(lerp_, lerp, end.where(), (Arg end, Arg weight), end, weight)
 SINTER_WRITE(addcmul_, addcmul, a.where(), (Arg a, Arg b, Arg value), a, b, value)
 SINTER_WRITE(addcdiv_, addcdiv, a.where(), (Arg a, Arg b, Arg value), a, b, value)
+SINTER_WRITE(addmm_, addmm, a.where(), (Arg a, Arg b, Arg beta, Arg alpha), a, b, beta, alpha)
+SINTER_WRITE(addmv_, addmv, a.where(), (Arg a, Arg x, Arg beta, Arg alpha), a, x, beta, alpha)
+SINTER_WRITE(baddbmm_, baddbmm, a.where(), (Arg a, Arg b, Arg beta, Arg alpha), a, b, beta, alpha)
 SINTER_WRITE(masked_fill_, masked_fill, mask.where(), (Arg mask, Arg value), mask, value)
 SINTER_WRITE(masked_scatter_, masked_scatter, where, (const Tensor& mask, Arg source, Loc where), mask, source)
-Tensor& TensorMethods::copy_(Arg value) & {
+Tensor& InPlaceMethods::copy_(Arg value) & {
   return write("copy_", self(), value.where(), [&](const Arg&) { return value; });
 }
-Tensor& TensorMethods::fill_(Arg value) & {
+Tensor& InPlaceMethods::fill_(Arg value) & {
   return write("fill_", self(), value.where(), [&](const Arg&) { return value; });
 }
-Tensor& TensorMethods::zero_(Loc where) & {
+Tensor& InPlaceMethods::zero_(Loc where) & {
   return write("zero_", self(), where, [&](const Arg&) { return Arg(0, where); });
 }
-Tensor& TensorMethods::exp_(Loc where) & { return write("exp_", self(), where, sinter::exp); }
-Tensor& TensorMethods::sqrt_(Loc where) & { return write("sqrt_", self(), where, sinter::sqrt); }
-Tensor& TensorMethods::relu_(Loc where) & { return write("relu_", self(), where, sinter::relu); }
-Tensor& TensorMethods::neg_(Loc where) & { return write("neg_", self(), where, sinter::negative); }
-Tensor& TensorMethods::abs_(Loc where) & { return write("abs_", self(), where, sinter::abs); }
-Tensor& TensorMethods::log_(Loc where) & { return write("log_", self(), where, sinter::log); }
-Tensor& TensorMethods::tanh_(Loc where) & { return write("tanh_", self(), where, sinter::tanh); }
-Tensor& TensorMethods::sigmoid_(Loc where) & { return write("sigmoid_", self(), where, sinter::sigmoid); }
-Tensor& TensorMethods::floor_(Loc where) & { return write("floor_", self(), where, sinter::floor); }
-Tensor& TensorMethods::round_(Loc where) & { return write("round_", self(), where, sinter::round); }
-Tensor& TensorMethods::triu_(int64_t offset, Loc where) & {
+SINTER_FOR_EACH(SINTER_WRITE_ELEMENTS, exp, sqrt, relu, abs, log, tanh, sigmoid, floor, round, ceil, trunc, square,
+                reciprocal, rsqrt, sin, cos, tan, sinh, cosh, exp2, expm1, log1p, log2, log10, erf, frac, sign,
+                logical_not, bitwise_not)
+#undef SINTER_WRITE_ELEMENTS
+Tensor& InPlaceMethods::neg_(Loc where) & { return write("neg_", self(), where, sinter::negative); }
+SINTER_WRITE(nan_to_num_, nan_to_num, where,
+             (double nan, std::optional<double> posinf, std::optional<double> neginf, Loc where), nan, posinf, neginf)
+SINTER_WRITE(cumsum_, cumsum, where, (int64_t axis, Loc where), axis)
+SINTER_WRITE(cumprod_, cumprod, where, (int64_t axis, Loc where), axis)
+Tensor& InPlaceMethods::triu_(int64_t offset, Loc where) & {
   return write("triu_", self(), where, [&](const Arg&) { return sinter::triu(self(), offset, where); });
 }
-Tensor& TensorMethods::tril_(int64_t offset, Loc where) & {
+Tensor& InPlaceMethods::tril_(int64_t offset, Loc where) & {
   return write("tril_", self(), where, [&](const Arg&) { return sinter::tril(self(), offset, where); });
 }
-Tensor& TensorMethods::uniform_(double low, double high, Generator* generator, Loc where) & {
+Tensor& InPlaceMethods::uniform_(double low, double high, Generator* generator, Loc where) & {
   return write("uniform_", self(), where, [&](const Arg&) {
-    const RandomOptions options{.dtype = self().dtype(where), .generator = generator, .device = self().device(where)};
-    return sinter::uniform(Arg(low, where), high, self().shape(), options);
+    return sinter::uniform(Arg(low, where), high, self().shape(), drawn_for(self(), generator, where));
   });
 }
-Tensor& TensorMethods::normal_(double mean, double deviation, Generator* generator, Loc where) & {
+Tensor& InPlaceMethods::normal_(double mean, double deviation, Generator* generator, Loc where) & {
   return write("normal_", self(), where, [&](const Arg&) {
-    const RandomOptions options{.dtype = self().dtype(where), .generator = generator, .device = self().device(where)};
-    return sinter::normal(Arg(mean, where), deviation, self().shape(), options);
+    return sinter::normal(Arg(mean, where), deviation, self().shape(), drawn_for(self(), generator, where));
   });
 }
-Tensor& TensorMethods::fill_diagonal_(Arg value) & {
+Tensor& InPlaceMethods::exponential_(double rate, Generator* generator, Loc where) & {
+  return write("exponential_", self(), where, [&](const Arg&) {
+    return sinter::exponential(Arg(rate, where), self().shape(), drawn_for(self(), generator, where));
+  });
+}
+Tensor& InPlaceMethods::log_normal_(double mean, double deviation, Generator* generator, Loc where) & {
+  return write("log_normal_", self(), where, [&](const Arg&) {
+    return sinter::log_normal(Arg(mean, where), deviation, self().shape(), drawn_for(self(), generator, where));
+  });
+}
+Tensor& InPlaceMethods::cauchy_(double location, double scale, Generator* generator, Loc where) & {
+  return write("cauchy_", self(), where, [&](const Arg&) {
+    return sinter::cauchy(Arg(location, where), scale, self().shape(), drawn_for(self(), generator, where));
+  });
+}
+Tensor& InPlaceMethods::geometric_(double p, Generator* generator, Loc where) & {
+  return write("geometric_", self(), where, [&](const Arg&) {
+    return sinter::geometric(Arg(p, where), self().shape(), drawn_for(self(), generator, where));
+  });
+}
+Tensor& InPlaceMethods::bernoulli_(double p, Generator* generator, Loc where) & {
+  return write("bernoulli_", self(), where, [&](const Arg&) {
+    return sinter::bernoulli(p, self().shape(), {.generator = generator, .device = self().device(where)}, where);
+  });
+}
+Tensor& InPlaceMethods::bernoulli_(const Tensor& p, Generator* generator, Loc where) & {
+  return write("bernoulli_", self(), where, [&](const Arg&) {
+    return sinter::bernoulli(sinter::broadcast_to(p, self().shape(), where), {.generator = generator}, where);
+  });
+}
+Tensor& InPlaceMethods::random_(int64_t low, int64_t high, Generator* generator, Loc where) & {
+  return write("random_", self(), where, [&](const Arg&) {
+    RandomOptions options = drawn_for(self(), generator, where);
+    const DType type = options.dtype;
+    if (!is_integer(type)) options.dtype = int64;
+    return sinter::randint(low, high, self().shape(), options, where).to(type, where);
+  });
+}
+Tensor& InPlaceMethods::random_(int64_t high, Loc where) & { return random_(0, high, nullptr, where); }
+Tensor& InPlaceMethods::detach_(Loc where) & {
+  const OuterCall call("detach_", where);
+  const bool is_leaf = [&] {
+    const ir::GraphScope scope;
+    return self().cell() && self().cell()->leaf_id != 0;
+  }();
+  return is_leaf ? self().requires_grad(false, where) : self().assign(self().detach(where), where);
+}
+Tensor& InPlaceMethods::fill_diagonal_(Arg value) & {
   return write("fill_diagonal_", self(), value.where(), [&](const Arg& x) {
     const Shape shape = self().shape(value.where());
     if (shape.rank() != 2) usage_error("shape {} has no diagonal; give a matrix", to_string(shape));
@@ -96,13 +171,21 @@ Tensor& TensorMethods::fill_diagonal_(Arg value) & {
 SINTER_WRITE(scatter_, scatter, where, (int64_t axis, const Tensor& index, Arg value, Loc where), axis, index, value)
 SINTER_WRITE(scatter_add_, scatter_add, where, (int64_t axis, const Tensor& index, Arg value, Loc where), axis, index,
              value)
+SINTER_WRITE(scatter_reduce_, scatter_reduce, where,
+             (int64_t axis, const Tensor& index, Arg value, Choice<ScatterReduce> reduce, bool include_self, Loc where),
+             axis, index, value, reduce, include_self)
+SINTER_WRITE(put_, put, where, (const Tensor& index, Arg source, bool accumulate, Loc where), index, source, accumulate)
+SINTER_WRITE(index_reduce_, index_reduce, where,
+             (int64_t axis, const Tensor& index, Arg source, Choice<ScatterReduce> reduce, bool include_self,
+              Loc where),
+             axis, index, source, reduce, include_self)
 SINTER_WRITE(index_add_, index_add, where, (int64_t axis, const Tensor& index, Arg source, Loc where), axis, index,
              source)
 SINTER_WRITE(index_copy_, index_copy, where, (int64_t axis, const Tensor& index, Arg source, Loc where), axis, index,
              source)
 SINTER_WRITE(index_fill_, index_fill, where, (int64_t axis, const Tensor& index, Arg value, Loc where), axis, index,
              value)
-Tensor& TensorMethods::index_put_(const std::vector<Index>& items, Arg value, bool accumulate, Loc where) & {
+Tensor& InPlaceMethods::index_put_(const std::vector<Index>& items, Arg value, bool accumulate, Loc where) & {
   const OuterCall call("index_put_", where);
   if (!accumulate) {
     self().at(items, where).assign(value);
@@ -113,7 +196,7 @@ Tensor& TensorMethods::index_put_(const std::vector<Index>& items, Arg value, bo
   if (value.is_tensor()) value = Arg(sinter::broadcast_to(Tensor(value.cell()), part.shape()).reshape({-1}), where);
   return self().assign(sinter::scatter_add(self().reshape({-1}), 0, part.reshape({-1}), value).reshape(shape), where);
 }
-Tensor& TensorMethods::put_at_tensors(const std::vector<Tensor>& indices, Arg value, bool accumulate, Loc where) {
+Tensor& InPlaceMethods::put_at_tensors(const std::vector<Tensor>& indices, Arg value, bool accumulate, Loc where) {
   return index_put_(std::vector<Index>(indices.begin(), indices.end()), value, accumulate, where);
 }
 

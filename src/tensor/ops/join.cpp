@@ -114,7 +114,13 @@ Tensor dstack(const std::vector<Tensor>& parts, Loc where) {
   return cat(each(parts, atleast_3d, where), 2, where);
 }
 
-std::vector<Tensor> meshgrid(const std::vector<Tensor>& vectors, GridOrder order, Loc where) {
+Tensor column_stack(const std::vector<Tensor>& parts, Loc where) {
+  Call call("column_stack", where);
+  const auto column = [](const Tensor& x, Loc at) { return node_of(x)->rank() > 1 ? x : x.reshape({-1, 1}, at); };
+  return cat(each(parts, column, where), 1, where);
+}
+
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& vectors, Choice<GridOrder> order, Loc where) {
   Call call("meshgrid", where);
   std::vector<UOp> nodes;
   for (const Tensor& v : vectors) {

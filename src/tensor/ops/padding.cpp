@@ -49,7 +49,7 @@ inline namespace v0 {
 
 using namespace tensor;
 
-Tensor pad(Arg input, const std::vector<std::pair<int64_t, int64_t>>& widths, PadMode mode, Arg value) {
+Tensor pad(Arg input, const std::vector<std::pair<int64_t, int64_t>>& widths, Choice<PadMode> mode, Arg value) {
   Call call("pad", input.where());
   UOp x = operand(input);
   if (mode == PadMode::Constant) return wrap(x).pad(widths, value, input.where());

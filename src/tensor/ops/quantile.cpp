@@ -107,10 +107,10 @@ Tensor quantile_of(const char* name, const Arg& x, const Arg& q, std::optional<i
 
 }  // namespace
 
-Tensor quantile(Arg x, Arg q, std::optional<int64_t> axis, bool keepdim, Interpolation interpolation) {
+Tensor quantile(Arg x, Arg q, std::optional<int64_t> axis, bool keepdim, Choice<Interpolation> interpolation) {
   return quantile_of("quantile", x, q, axis, keepdim, interpolation, false);
 }
-Tensor nanquantile(Arg x, Arg q, std::optional<int64_t> axis, bool keepdim, Interpolation interpolation) {
+Tensor nanquantile(Arg x, Arg q, std::optional<int64_t> axis, bool keepdim, Choice<Interpolation> interpolation) {
   return quantile_of("nanquantile", x, q, axis, keepdim, interpolation, true);
 }
 

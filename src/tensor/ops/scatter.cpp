@@ -90,6 +90,19 @@ UOp mean_of(UOp sums, UOp index, int64_t axis, double first) {
   return cast(alu(Op::IDiv, {cast(sums, counts), count}), sums->dtype);
 }
 
+/// The base with its elements joined with their updates. Computed in the compute type and rounded once.
+Tensor joined(ScatterOperands of, const Arg& base, ScatterReduce reduce, bool include_self) {
+  if (reduce == ScatterReduce::Mean) require_type(!is_bool(of.dtype), base, "integers or floats for a mean");
+  of.value = to_compute_type(of.value);
+  UOp part = to_compute_type(reached(of.base, of.index->shape, of.axis));
+  if (!include_self) part = without_itself(part, of.index, of.axis, reduce);
+  constexpr ScatterMode kModes[] = {ScatterMode::Add, ScatterMode::Mul, ScatterMode::Add, ScatterMode::Max,
+                                    ScatterMode::Min};
+  part = scatter(part, of.index, of.value, of.axis, kModes[static_cast<size_t>(reduce)]);
+  if (reduce == ScatterReduce::Mean) part = mean_of(part, of.index, of.axis, include_self);
+  return wrap(with_reached(of.base, cast(part, of.dtype)));
+}
+
 /// The axis, index and slices of index_add and its kin: x with one slice of `source` for each element of the 1-D index.
 ScatterOperands slices_operands(const Arg& x, int64_t axis, const Tensor& index, const Arg& source) {
   ScatterOperands out = operands_along(x, axis, index, source);
@@ -125,18 +138,10 @@ Tensor scatter(Arg base, int64_t axis, const Tensor& index, Arg value) {
   return scattered(scatter_operands(base, axis, index, value), ScatterMode::Set);
 }
 
-Tensor scatter_reduce(Arg base, int64_t axis, const Tensor& index, Arg value, ScatterReduce reduce, bool include_self) {
+Tensor scatter_reduce(Arg base, int64_t axis, const Tensor& index, Arg value, Choice<ScatterReduce> reduce,
+                      bool include_self) {
   const Call call("scatter_reduce", base.where());
-  ScatterOperands of = scatter_operands(base, axis, index, value);
-  if (reduce == ScatterReduce::Mean) require_type(!is_bool(of.dtype), base, "integers or floats for a mean");
-  of.value = to_compute_type(of.value);
-  UOp part = to_compute_type(reached(of.base, of.index->shape, of.axis));
-  if (!include_self) part = without_itself(part, of.index, of.axis, reduce);
-  constexpr ScatterMode kModes[] = {ScatterMode::Add, ScatterMode::Mul, ScatterMode::Add, ScatterMode::Max,
-                                    ScatterMode::Min};
-  part = scatter(part, of.index, of.value, of.axis, kModes[static_cast<size_t>(reduce)]);
-  if (reduce == ScatterReduce::Mean) part = mean_of(part, of.index, of.axis, include_self);
-  return wrap(with_reached(of.base, cast(part, of.dtype)));
+  return joined(scatter_operands(base, axis, index, value), base, reduce, include_self);
 }
 
 Tensor put_along_axis(Arg x, const Tensor& index, Arg value, int64_t axis) {
@@ -158,6 +163,20 @@ Tensor put_along_axis(Arg x, const Tensor& index, Arg value, int64_t axis) {
   return wrap(scatter(n, broadcast_to(i, rows), v, axis, ScatterMode::Set));
 }
 
+Tensor put(Arg x, const Tensor& index, Arg source, bool accumulate) {
+  const Call call("put", x.where());
+  const Tensor base = wrap(operand(x)), places = wrap(index_operand(node_of(index))).reshape({-1});
+  if (source.is_tensor() && operand(source)->rank() > 0) {
+    const UOp s = operand(source);
+    if (!(wrap(s).reshape({-1}).shape() == places.shape()))
+      usage_error("the source is {} and the index {}; give one element for each", describe(s),
+                  describe(node_of(index)));
+    source = Arg(wrap(s).reshape({-1}), x.where());
+  }
+  const Tensor made = (accumulate ? scatter_add : scatter)(base.reshape({-1}), 0, places, source);
+  return made.reshape(base.shape());
+}
+
 Tensor index_add(Arg x, int64_t axis, const Tensor& index, Arg source, Arg alpha) {
   const Call call("index_add", x.where());
   if (alpha.is_tensor())
@@ -168,6 +187,12 @@ Tensor index_add(Arg x, int64_t axis, const Tensor& index, Arg source, Arg alpha
   if (!(factor == Scalar::of(value->dtype, 1))) value = value * like(value, factor);
   const UOp sums = scatter_add(to_compute_type(of.base), of.index, value, of.axis);
   return wrap(cast(sums, of.dtype));
+}
+
+Tensor index_reduce(Arg x, int64_t axis, const Tensor& index, Arg source, Choice<ScatterReduce> reduce,
+                    bool include_self) {
+  const Call call("index_reduce", x.where());
+  return joined(slices_operands(x, axis, index, source), x, reduce, include_self);
 }
 
 Tensor index_copy(Arg x, int64_t axis, const Tensor& index, Arg source) {
@@ -198,7 +223,7 @@ Tensor index_put(Arg x, const std::vector<Tensor>& indices, Arg value, bool accu
   const AdvancedIndex at = resolve_advanced(n, to.items);
   const UOp v = broadcast_to_part(operand(value, n->dtype), n, picked_shape(n, at.axes, at.index, at.place));
   const ScatterMode mode = accumulate ? ScatterMode::Add : ScatterMode::Set;
-  return wrap(reshape(put(n, at.axes, at.index, at.place, v, mode), shape));
+  return wrap(reshape(tensor::put(n, at.axes, at.index, at.place, v, mode), shape));
 }
 
 }  // namespace sinter::inline v0

@@ -81,13 +81,13 @@ Tensor without_indices(const Ranked& all) { return all.values; }
 
 }  // namespace
 
-Ranked sort(Arg x, int64_t axis, bool descending) {
+Ranked sort(Arg x, int64_t axis, bool descending, bool) {
   Call call("sort", x.where());
   const SortRows rows = rows_along(operand(x), axis);
   return ranked(rows, 0, rows.size, descending);
 }
 
-Tensor argsort(Arg x, int64_t axis, bool descending) {
+Tensor argsort(Arg x, int64_t axis, bool descending, bool) {
   Call call("argsort", x.where());
   const SortRows rows = rows_along(operand(x), axis);
   return wrap(rows.back(sort_positions(rows.x, 0, rows.size, descending)));

@@ -219,4 +219,14 @@ std::vector<Tensor> array_split(const Tensor& x, int64_t sections, int64_t axis,
   return parts_until(n, axis, ends);
 }
 
+std::vector<Tensor> hsplit(const Tensor& x, const std::vector<int64_t>& indices, Loc where) {
+  const CallScope call("hsplit", where);
+  return tensor_split(x, indices, x.rank(where) == 1 ? 0 : 1, where);
+}
+
+std::vector<Tensor> vsplit(const Tensor& x, const std::vector<int64_t>& indices, Loc where) {
+  const CallScope call("vsplit", where);
+  return tensor_split(x, indices, 0, where);
+}
+
 }  // namespace sinter::inline v0

@@ -57,6 +57,23 @@ TEST_CASE("values and indices can be tied, from methods and functions", "[tensor
   CHECK(max(x, {0, 1}).item() == 7);
 }
 
+TEST_CASE("names of libtorch", "[tensor]") {
+  const Tensor x = from({{1.0, -2.0}, {3.0, 4.0}}), y = zeros({2, 2});
+  CHECK(numbers(x.max(y)) == list({1, 0, 3, 4}));
+  CHECK(numbers(x.min(y)) == list({0, -2, 0, 0}));
+  CHECK_THROWS_WITH(x.max(zeros({3})), Catch::StartsWith("maximum: ") && Contains("[3]"));
+  CHECK(numbers(clamp(x, 0, std::nullopt)) == list({1, 0, 3, 4}));
+  CHECK(numbers(clip(x, 0, std::nullopt)) == list({1, 0, 3, 4}));
+  CHECK(x.ndimension() == 2);
+  CHECK(x.nelement() == 4);
+  CHECK_THROWS_WITH(Tensor().nelement(), Catch::StartsWith("nelement: "));
+  CHECK_THROWS_WITH(Tensor().ndimension(), Catch::StartsWith("ndimension: "));
+  CHECK(linalg::norm(x).item() == Approx(std::sqrt(30.0)));
+  CHECK(numbers(linalg::norm(x, 1, 0)) == list({4, 6}));
+  CHECK(linalg::norm(x, "fro").item() == Approx(std::sqrt(30.0)));
+  CHECK(numbers(linalg::matrix_power(x, 2)) == numbers(matmul(x, x)));
+}
+
 TEST_CASE("one bound, one slice, dots", "[tensor]") {
   ON_BOTH_EXECUTORS();
   const Tensor x = arange(12).reshape({3, 4});

@@ -1,4 +1,4 @@
-// Methods that are functions as well give what the functions give, and those with _ write it.
+// Methods beside the tables of method_table_test.cpp and in_place_test.cpp.
 #include "unit/tensor_support.h"
 
 using namespace sinter;
@@ -18,69 +18,13 @@ void check_same(const Tensors& method, const Tensors& function) {
     CHECK(same(numbers(method[i]), numbers(function[i])));
   }
 }
-Tensors parts(const Ranked& r) { return {r.values, r.indices}; }
-Tensors parts(const Distinct& d) { return {d.values, d.inverse, d.counts}; }
-Tensors parts(const std::pair<Tensor, Tensor>& p) { return {p.first, p.second}; }
-
-Tensor matrix() { return from({{4.0, 1.0, 0.5}, {1.0, 3.0, 0.25}, {0.5, 0.25, 2.0}}); }
-
-/// A method that writes gives the handle back, and the cell holds what the function gives.
-template <class Write>
-void check_writes(const Tensor& x, const Tensor& want, Write write) {
-  Tensor y = x.clone();
-  const Tensor alias = y;
-  CHECK(&write(y) == &y);
-  check_same({alias}, {want});
-}
 
 }  // namespace
 
-TEST_CASE("methods give what the functions of their names give", "[tensor]") {
-  const Tensor x = from({{0.5, NAN, 0.25}, {0.75, 0.5, 0.5}}), a = matrix(), v = from({1.0, 2.0, -1.0});
-  check_same({x.logit(), x.logit(0.1)}, {logit(x), logit(x, 0.1)});
-  check_same({x.where(x > 0.3, -1.0)}, {where(x > 0.3, x, -1.0)});
+TEST_CASE("split and movedim of several axes are functions too", "[tensor]") {
+  const Tensor x = ones({2, 3, 4});
   check_same(x.split({1, 2}, 1), split(x, {1, 2}, 1));
-  check_same(x.tensor_split({2}, 1), tensor_split(x, {2}, 1));
-  check_same(x.tensor_split(2, 1), tensor_split(x, 2, 1));
-  check_same({ones({2, 3, 4}).movedim({0, 1}, {2, 0})}, {movedim(ones({2, 3, 4}), {0, 1}, {2, 0})});
-  check_same({a.addmm(a, a), a.addmm(a, a, 0.5, 2)}, {addmm(a, a, a), addmm(a, a, a, 0.5, 2)});
-  check_same({v.addmv(a, v, 2)}, {addmv(v, a, v, 2)});
-  const Tensor batch = a.unsqueeze(0);
-  check_same({batch.baddbmm(batch, batch, 1, 3)}, {baddbmm(batch, batch, batch, 1, 3)});
-  check_same(parts(x.aminmax(1, true)), parts(aminmax(x, 1, true)));
-  check_same({x.nanmedian(), x.nanquantile(0.25, 1)}, {nanmedian(x), nanquantile(x, 0.25, 1)});
-  check_same(parts(x.nanmedian(1)), parts(nanmedian(x, 1)));
-  check_same(parts(x.mode(0)), parts(mode(x, 0)));
-  check_same({x.msort(), a.histc(4, 0, 4)}, {msort(x), histc(a, 4, 0, 4)});
-  const Tensor counted = from({1, 3, 1});
-  check_same(parts(counted.unique()), parts(unique(counted)));
-  check_same({counted.bincount(), counted.bincount(v, 6)}, {bincount(counted), bincount(counted, v, 6)});
-  check_same({v.scatter_reduce(0, from({0, 0}), from({5.0, 7.0}), ScatterReduce::Mean, false)},
-             {scatter_reduce(v, 0, from({0, 0}), from({5.0, 7.0}), ScatterReduce::Mean, false)});
-  Generator one(5), two(5);
-  check_same({a.multinomial(2, false, {.generator = &one})}, {multinomial(a, 2, false, {.generator = &two})});
-}
-
-TEST_CASE("methods of decompositions give what the functions give", "[tensor][lapack]") {
-  const Tensor a = matrix();
-  check_same({a.cholesky(), a.cholesky(true)}, {cholesky(a), cholesky(a, true)});
-  check_same({a.det(), a.inverse(), a.logdet()}, {det(a), inverse(a), logdet(a)});
-  check_same({a.slogdet().sign, a.slogdet().logabsdet}, {slogdet(a).sign, slogdet(a).logabsdet});
-  check_same({a.qr("complete").q, a.qr().r}, {qr(a, "complete").q, qr(a).r});
-  check_same({a.svd().s, a.svd(false).vh}, {svd(a).s, svd(a, false).vh});
-}
-
-TEST_CASE("methods with _ write what the functions give", "[tensor]") {
-  ON_BOTH_EXECUTORS();
-  const Tensor x = from({{0.4, 1.6, -2.5}, {3.5, -0.2, 0.0}}), y = x.flip(1) + 1.0;
-  check_writes(x, floor(x), [](Tensor& t) -> Tensor& { return t.floor_(); });
-  check_writes(x, round(x), [](Tensor& t) -> Tensor& { return t.round_(); });
-  check_writes(x, triu(x, 1), [](Tensor& t) -> Tensor& { return t.triu_(1); });
-  check_writes(x, tril(x), [](Tensor& t) -> Tensor& { return t.tril_(); });
-  check_writes(x, lerp(x, y, 0.25), [&](Tensor& t) -> Tensor& { return t.lerp_(y, 0.25); });
-  check_writes(x, addcmul(x, y, x, 3), [&](Tensor& t) -> Tensor& { return t.addcmul_(y, x, 3); });
-  check_writes(x, addcdiv(x, x, y), [&](Tensor& t) -> Tensor& { return t.addcdiv_(x, y); });
-  check_writes(x, masked_scatter(x, x > 1, y), [&](Tensor& t) -> Tensor& { return t.masked_scatter_(x > 1, y); });
+  check_same({x.movedim({0, 1}, {2, 0})}, {movedim(x, {0, 1}, {2, 0})});
 }
 
 TEST_CASE("index_put_ takes the items of an index", "[tensor]") {

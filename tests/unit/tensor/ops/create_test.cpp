@@ -25,6 +25,9 @@ TEST_CASE("tensors from data keep type, shape and order", "[tensor]") {
   CHECK(numbers(from(std::vector<bool>{true, false, true})) == list({1, 0, 1}));
   const int32_t raw[] = {7, -8, 9, 10};
   CHECK(numbers(from(raw, {2, 2})) == list({7, -8, 9, 10}));
+  CHECK(numbers(from_bytes(raw, int32, {4})) == list({7, -8, 9, 10}));
+  CHECK(numbers(ones_like(from(raw, {2, 2}))) == list({1, 1, 1, 1}));
+  CHECK(empty_like(from(raw, {2, 2})).dtype() == int32);
   CHECK(Tensor(2.5).dtype() == float32);
   CHECK(Tensor(2).dtype() == int64);
   CHECK(Tensor(true).dtype() == boolean);
@@ -98,6 +101,10 @@ TEST_CASE("patterns", "[tensor]") {
   CHECK(numbers(linspace(0, 1, 5)) == list({0, 0.25, 0.5, 0.75, 1}));
   CHECK(numbers(linspace(-1, 0.3, 11, float64)).back() == 0.3);
   CHECK(numbers(linspace(3, 4, 1)) == list({3}));
+  CHECK(numbers(logspace(-1, 2, 4, 10, float64)) == list({0.1, 1, 10, 100}));
+  CHECK(numbers(logspace(0, 3, 4, 2, int32)) == list({1, 2, 4, 8}));
+  CHECK(numbers(logspace(2, 9, 1)) == list({100}));
+  CHECK_THROWS_WITH(logspace(0, 1, -1), Catch::StartsWith("logspace: ") && Catch::Contains("-1"));
   CHECK(numbers(linspace(0.5, 2.5, 2, int32)) == list({0, 2}));
   CHECK(numbers(linspace(0.5, 2.5, 1, int32)) == list({0}));
   CHECK(numbers(linspace(0.5, 2.5, 0, int32)).empty());

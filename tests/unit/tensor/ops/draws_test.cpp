@@ -215,6 +215,9 @@ TEST_CASE("parameters of distributions broadcast, and gradients go through them"
   CHECK(normal(from({0.0}).to(bfloat16), 1.0).dtype() == bfloat16);
   CHECK(poisson(from({2, 3})).dtype() == float32);
   CHECK(randn_like(zeros({2, 3}, float64)).dtype() == float64);
+  Generator like(5), alone(5);
+  CHECK(rand_like(zeros({2, 3}, float64)).dtype() == float64);
+  CHECK(same(numbers(rand_like(zeros({2, 3}), {.generator = &like})), numbers(rand({2, 3}, {.generator = &alone}))));
   CHECK(randint_like(zeros({5}), 2, 3).dtype() == float32);
   CHECK(same(numbers(randint_like(zeros({2}), 2, 3)), {2, 2}));
   CHECK(std::isnan(numbers(poisson(from({-1.0})))[0]));
