@@ -96,7 +96,7 @@ const Elsewhere kElsewhere[] = {
      {"tests/unit/tensor/transform/derivatives_test.cpp", "tests/unit/tensor/transform/vmap_test.cpp"}},
 };
 /// What users do not call.
-const std::set<std::string> kInternal = {"of_list"};
+const std::set<std::string> kInternal = {"as_argnums", "by_arguments", "first_argnums", "of_list", "one_or_all"};
 
 /// The functions of a header that give tensors.
 std::set<std::string> declared_in(const std::string& header) {
