@@ -89,7 +89,8 @@ struct Elsewhere {
 const Elsewhere kElsewhere[] = {
     {"random.h",
      "draws have known numbers and moments",
-     {"tests/unit/tensor/ops/random_test.cpp", "tests/unit/tensor/ops/draws_test.cpp"}},
+     {"tests/unit/tensor/ops/random_test.cpp", "tests/unit/tensor/ops/draws_test.cpp",
+      "tests/unit/tensor/ops/draw_bits_test.cpp"}},
     {"create.h", "they take no tensors", {"tests/unit/tensor/ops/create_test.cpp"}},
     {"transforms.h",
      "they take functions",
