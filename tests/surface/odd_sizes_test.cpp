@@ -27,6 +27,7 @@ constexpr const char *kOneShape = "broadcasting would hide a forgotten axis",
                      *kNoElements = "PyTorch returns what has no elements as it is";
 
 constexpr Meant kMeant[] = {
+    {"aliases: trapz", "fit no axis 7", kOneShape},
     {"attention: scaled_dot_product_attention", "cannot share 0 heads", "no head could be whose"},
     {"attention: scaled_dot_product_attention", "[1, 4, 11, 2] [1, 2, 5, 2]", "what attends to nothing is NaN"},
     {"attention: scaled_dot_product_attention", "[1, 2, 1, 2] [1, 2, 1, 3]", "what attends to nothing is NaN"},
@@ -39,6 +40,7 @@ constexpr Meant kMeant[] = {
     {"indexing: put_along_axis", ": gradient 1", kLastUpdate},
     {"indexing: index_copy", ": gradient 1", kLastUpdate},
     {"indexing: index_put", ": gradient 1", kLastUpdate},
+    {"indexing: put", ": gradient 1", kLastUpdate},
     {"indexing: Tensor::at", ": gradient 1", kLastUpdate},
     {"linalg: eigh", "[11, 11, 4]", "vectors of equal values may be any of their plane"},
     {"linalg: cond", "has no singular values", "there is no quotient of none"},

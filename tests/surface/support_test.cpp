@@ -89,14 +89,15 @@ struct Elsewhere {
 const Elsewhere kElsewhere[] = {
     {"random.h",
      "draws have known numbers and moments",
-     {"tests/unit/tensor/ops/random_test.cpp", "tests/unit/tensor/ops/draws_test.cpp"}},
+     {"tests/unit/tensor/ops/random_test.cpp", "tests/unit/tensor/ops/draws_test.cpp",
+      "tests/unit/tensor/ops/draw_bits_test.cpp"}},
     {"create.h", "they take no tensors", {"tests/unit/tensor/ops/create_test.cpp"}},
     {"transforms.h",
      "they take functions",
      {"tests/unit/tensor/transform/derivatives_test.cpp", "tests/unit/tensor/transform/vmap_test.cpp"}},
 };
 /// What users do not call.
-const std::set<std::string> kInternal = {"of_list"};
+const std::set<std::string> kInternal = {"as_argnums", "by_arguments", "first_argnums", "of_list", "one_or_all"};
 
 /// The functions of a header that give tensors.
 std::set<std::string> declared_in(const std::string& header) {
