@@ -80,10 +80,14 @@ using sinter::solve;
 using sinter::solve_triangular;
 using sinter::svd;
 using sinter::svdvals;
+using sinter::vecdot;
 using sinter::vector_norm;
 /// linalg_norm()
 inline Tensor norm(Arg x, std::optional<double> order = {}, Axes axes = all_axes, bool keepdim = false) {
   return linalg_norm(x, order, std::move(axes), keepdim);
+}
+inline Tensor norm(Arg x, std::integral auto order, Axes axes = all_axes, bool keepdim = false) {
+  return linalg_norm(x, static_cast<double>(order), std::move(axes), keepdim);
 }
 /// The same of a named norm.
 inline Tensor norm(Arg x, std::string_view order, Axes axes = all_axes, bool keepdim = false) {

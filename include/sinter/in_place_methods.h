@@ -20,63 +20,65 @@ enum class ScatterReduce : uint8_t;
 /// handle back: assign() of what the function gives. Not on temporaries.
 class InPlaceMethods {
  public:
-  Tensor& add_(Arg other) &;                                      ///< assign() of what add() gives
-  Tensor& add_(Arg other, Arg alpha) &;                           ///< assign() of what add() gives
-  Tensor& sub_(Arg other) &;                                      ///< assign() of what sub() gives
-  Tensor& sub_(Arg other, Arg alpha) &;                           ///< assign() of what sub() gives
-  Tensor& mul_(Arg other) &;                                      ///< assign() of what mul() gives
-  Tensor& div_(Arg other) &;                                      ///< assign() of what div() gives
-  Tensor& div_(Arg other, Choice<RoundingMode> rounding_mode) &;  ///< assign() of what div() gives
-  Tensor& remainder_(Arg other) &;                                ///< assign() of what remainder() gives
-  Tensor& floor_divide_(Arg other) &;                             ///< assign() of what floor_divide() gives
-  Tensor& fmod_(Arg other) &;                                     ///< assign() of what fmod() gives
-  Tensor& logical_and_(Arg other) &;                              ///< assign() of what logical_and() gives
-  Tensor& logical_or_(Arg other) &;                               ///< assign() of what logical_or() gives
-  Tensor& logical_xor_(Arg other) &;                              ///< assign() of what logical_xor() gives
-  Tensor& bitwise_and_(Arg other) &;                              ///< assign() of what bitwise_and() gives
-  Tensor& bitwise_or_(Arg other) &;                               ///< assign() of what bitwise_or() gives
-  Tensor& bitwise_xor_(Arg other) &;                              ///< assign() of what bitwise_xor() gives
-  Tensor& pow_(Arg other) &;                                      ///< assign() of what pow() gives
-  Tensor& clamp_(Arg lo, Arg hi) &;                               ///< assign() of what clamp() gives
-  Tensor& clamp_(Arg lo) &;                                       ///< clamp_min_()
-  Tensor& clamp_(std::nullopt_t, Arg hi) &;                       ///< clamp_max_()
-  Tensor& clip_(Arg lo, Arg hi) &;                                ///< clamp_()
-  Tensor& clip_(Arg lo) &;                                        ///< clamp_min_()
-  Tensor& clip_(std::nullopt_t, Arg hi) &;                        ///< clamp_max_()
-  Tensor& masked_fill_(Arg mask, Arg value) &;                    ///< assign() of what masked_fill() gives
-  Tensor& copy_(Arg value) &;                                     ///< assign(value)
-  Tensor& fill_(Arg value) &;                                     ///< assign(value)
-  Tensor& zero_(Loc where = Loc::current()) &;                    ///< assign() of what zeros() gives
-  Tensor& exp_(Loc where = Loc::current()) &;                     ///< assign() of what exp() gives
-  Tensor& sqrt_(Loc where = Loc::current()) &;                    ///< assign() of what sqrt() gives
-  Tensor& relu_(Loc where = Loc::current()) &;                    ///< assign() of what relu() gives
-  Tensor& neg_(Loc where = Loc::current()) &;                     ///< assign() of what negative() gives
-  Tensor& abs_(Loc where = Loc::current()) &;                     ///< assign() of what abs() gives
-  Tensor& log_(Loc where = Loc::current()) &;                     ///< assign() of what log() gives
-  Tensor& tanh_(Loc where = Loc::current()) &;                    ///< assign() of what tanh() gives
-  Tensor& sigmoid_(Loc where = Loc::current()) &;                 ///< assign() of what sigmoid() gives
-  Tensor& floor_(Loc where = Loc::current()) &;                   ///< assign() of what floor() gives
-  Tensor& round_(Loc where = Loc::current()) &;                   ///< assign() of what round() gives
-  Tensor& ceil_(Loc where = Loc::current()) &;                    ///< assign() of what ceil() gives
-  Tensor& trunc_(Loc where = Loc::current()) &;                   ///< assign() of what trunc() gives
-  Tensor& square_(Loc where = Loc::current()) &;                  ///< assign() of what square() gives
-  Tensor& reciprocal_(Loc where = Loc::current()) &;              ///< assign() of what reciprocal() gives
-  Tensor& rsqrt_(Loc where = Loc::current()) &;                   ///< assign() of what rsqrt() gives
-  Tensor& sin_(Loc where = Loc::current()) &;                     ///< assign() of what sin() gives
-  Tensor& cos_(Loc where = Loc::current()) &;                     ///< assign() of what cos() gives
-  Tensor& tan_(Loc where = Loc::current()) &;                     ///< assign() of what tan() gives
-  Tensor& sinh_(Loc where = Loc::current()) &;                    ///< assign() of what sinh() gives
-  Tensor& cosh_(Loc where = Loc::current()) &;                    ///< assign() of what cosh() gives
-  Tensor& exp2_(Loc where = Loc::current()) &;                    ///< assign() of what exp2() gives
-  Tensor& expm1_(Loc where = Loc::current()) &;                   ///< assign() of what expm1() gives
-  Tensor& log1p_(Loc where = Loc::current()) &;                   ///< assign() of what log1p() gives
-  Tensor& log2_(Loc where = Loc::current()) &;                    ///< assign() of what log2() gives
-  Tensor& log10_(Loc where = Loc::current()) &;                   ///< assign() of what log10() gives
-  Tensor& erf_(Loc where = Loc::current()) &;                     ///< assign() of what erf() gives
-  Tensor& frac_(Loc where = Loc::current()) &;                    ///< assign() of what frac() gives
-  Tensor& sign_(Loc where = Loc::current()) &;                    ///< assign() of what sign() gives
-  Tensor& logical_not_(Loc where = Loc::current()) &;             ///< assign() of what logical_not() gives
-  Tensor& bitwise_not_(Loc where = Loc::current()) &;             ///< assign() of what bitwise_not() gives
+  Tensor& add_(Arg other) &;                                       ///< assign() of what add() gives
+  Tensor& add_(Arg other, Arg alpha) &;                            ///< assign() of what add() gives
+  Tensor& sub_(Arg other) &;                                       ///< assign() of what sub() gives
+  Tensor& sub_(Arg other, Arg alpha) &;                            ///< assign() of what sub() gives
+  Tensor& mul_(Arg other) &;                                       ///< assign() of what mul() gives
+  Tensor& div_(Arg other) &;                                       ///< assign() of what div() gives
+  Tensor& div_(Arg other, Choice<RoundingMode> rounding_mode) &;   ///< assign() of what div() gives
+  Tensor& remainder_(Arg other) &;                                 ///< assign() of what remainder() gives
+  Tensor& floor_divide_(Arg other) &;                              ///< assign() of what floor_divide() gives
+  Tensor& fmod_(Arg other) &;                                      ///< assign() of what fmod() gives
+  Tensor& logical_and_(Arg other) &;                               ///< assign() of what logical_and() gives
+  Tensor& logical_or_(Arg other) &;                                ///< assign() of what logical_or() gives
+  Tensor& logical_xor_(Arg other) &;                               ///< assign() of what logical_xor() gives
+  Tensor& bitwise_and_(Arg other) &;                               ///< assign() of what bitwise_and() gives
+  Tensor& bitwise_or_(Arg other) &;                                ///< assign() of what bitwise_or() gives
+  Tensor& bitwise_xor_(Arg other) &;                               ///< assign() of what bitwise_xor() gives
+  Tensor& pow_(Arg other) &;                                       ///< assign() of what pow() gives
+  Tensor& clamp_(Arg lo, Arg hi) &;                                ///< assign() of what clamp() gives
+  Tensor& clamp_(Arg lo) &;                                        ///< clamp_min_()
+  Tensor& clamp_(Arg lo, std::nullopt_t) & { return clamp_(lo); }  ///< clamp_min_()
+  Tensor& clamp_(std::nullopt_t, Arg hi) &;                        ///< clamp_max_()
+  Tensor& clip_(Arg lo, Arg hi) &;                                 ///< clamp_()
+  Tensor& clip_(Arg lo) &;                                         ///< clamp_min_()
+  Tensor& clip_(Arg lo, std::nullopt_t) & { return clip_(lo); }    ///< clamp_min_()
+  Tensor& clip_(std::nullopt_t, Arg hi) &;                         ///< clamp_max_()
+  Tensor& masked_fill_(Arg mask, Arg value) &;                     ///< assign() of what masked_fill() gives
+  Tensor& copy_(Arg value) &;                                      ///< assign(value)
+  Tensor& fill_(Arg value) &;                                      ///< assign(value)
+  Tensor& zero_(Loc where = Loc::current()) &;                     ///< assign() of what zeros() gives
+  Tensor& exp_(Loc where = Loc::current()) &;                      ///< assign() of what exp() gives
+  Tensor& sqrt_(Loc where = Loc::current()) &;                     ///< assign() of what sqrt() gives
+  Tensor& relu_(Loc where = Loc::current()) &;                     ///< assign() of what relu() gives
+  Tensor& neg_(Loc where = Loc::current()) &;                      ///< assign() of what negative() gives
+  Tensor& abs_(Loc where = Loc::current()) &;                      ///< assign() of what abs() gives
+  Tensor& log_(Loc where = Loc::current()) &;                      ///< assign() of what log() gives
+  Tensor& tanh_(Loc where = Loc::current()) &;                     ///< assign() of what tanh() gives
+  Tensor& sigmoid_(Loc where = Loc::current()) &;                  ///< assign() of what sigmoid() gives
+  Tensor& floor_(Loc where = Loc::current()) &;                    ///< assign() of what floor() gives
+  Tensor& round_(Loc where = Loc::current()) &;                    ///< assign() of what round() gives
+  Tensor& ceil_(Loc where = Loc::current()) &;                     ///< assign() of what ceil() gives
+  Tensor& trunc_(Loc where = Loc::current()) &;                    ///< assign() of what trunc() gives
+  Tensor& square_(Loc where = Loc::current()) &;                   ///< assign() of what square() gives
+  Tensor& reciprocal_(Loc where = Loc::current()) &;               ///< assign() of what reciprocal() gives
+  Tensor& rsqrt_(Loc where = Loc::current()) &;                    ///< assign() of what rsqrt() gives
+  Tensor& sin_(Loc where = Loc::current()) &;                      ///< assign() of what sin() gives
+  Tensor& cos_(Loc where = Loc::current()) &;                      ///< assign() of what cos() gives
+  Tensor& tan_(Loc where = Loc::current()) &;                      ///< assign() of what tan() gives
+  Tensor& sinh_(Loc where = Loc::current()) &;                     ///< assign() of what sinh() gives
+  Tensor& cosh_(Loc where = Loc::current()) &;                     ///< assign() of what cosh() gives
+  Tensor& exp2_(Loc where = Loc::current()) &;                     ///< assign() of what exp2() gives
+  Tensor& expm1_(Loc where = Loc::current()) &;                    ///< assign() of what expm1() gives
+  Tensor& log1p_(Loc where = Loc::current()) &;                    ///< assign() of what log1p() gives
+  Tensor& log2_(Loc where = Loc::current()) &;                     ///< assign() of what log2() gives
+  Tensor& log10_(Loc where = Loc::current()) &;                    ///< assign() of what log10() gives
+  Tensor& erf_(Loc where = Loc::current()) &;                      ///< assign() of what erf() gives
+  Tensor& frac_(Loc where = Loc::current()) &;                     ///< assign() of what frac() gives
+  Tensor& sign_(Loc where = Loc::current()) &;                     ///< assign() of what sign() gives
+  Tensor& logical_not_(Loc where = Loc::current()) &;              ///< assign() of what logical_not() gives
+  Tensor& bitwise_not_(Loc where = Loc::current()) &;              ///< assign() of what bitwise_not() gives
   Tensor& nan_to_num_(double nan = 0.0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
                       Loc where = Loc::current()) &;                ///< assign() of what nan_to_num() gives
   Tensor& cumsum_(int64_t axis, Loc where = Loc::current()) &;      ///< assign() of what cumsum() gives
@@ -131,6 +133,7 @@ class InPlaceMethods {
                         Loc where = Loc::current()) &;  ///< assign() of what index_reduce() gives
   Tensor& index_add_(int64_t axis, const Tensor& index, Arg source,
                      Loc where = Loc::current()) &;  ///< assign() of what index_add() gives
+  Tensor& index_add_(int64_t axis, const Tensor& index, Arg source, Arg alpha) &;  ///< the same
   Tensor& index_copy_(int64_t axis, const Tensor& index, Arg source,
                       Loc where = Loc::current()) &;  ///< assign() of what index_copy() gives
   Tensor& index_fill_(int64_t axis, const Tensor& index, Arg value,

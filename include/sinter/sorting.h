@@ -20,6 +20,11 @@ namespace sinter::inline v0 {
 Ranked sort(Arg x, int64_t axis = -1, bool descending = false, bool stable = true);
 /// The indices of sort(). int64.
 Tensor argsort(Arg x, int64_t axis = -1, bool descending = false, bool stable = true);
+/// No axis: sort(x, -1, true) descends.
+template <std::same_as<bool> B>
+Ranked sort(const Tensor&, B) = delete;
+template <std::same_as<bool> B>
+Tensor argsort(const Tensor&, B) = delete;  ///< argsort(x, -1, true) descends
 /// The values of sort() along the first axis.
 Tensor msort(Arg x);
 /// The k largest or smallest elements along the axis, in order; `sorted` is there for PyTorch's sake. UsageError unless

@@ -336,7 +336,9 @@ class TensorMethods : public InPlaceMethods {
   Tensor scatter_reduce(int64_t axis, const Tensor& index, Arg value, Choice<ScatterReduce> reduce,
                         bool include_self = true,
                         Loc where = Loc::current()) const;  ///< scatter_reduce()
-  Tensor index_add(int64_t axis, const Tensor& index, Arg source, Loc where = Loc::current()) const;   ///< index_add()
+  Tensor index_add(int64_t axis, const Tensor& index, Arg source, Loc where = Loc::current()) const;  ///< index_add()
+  Tensor index_add(int64_t axis, const Tensor& index, Arg source, Arg alpha,
+                   Loc where = Loc::current()) const;                                                  ///< same
   Tensor index_copy(int64_t axis, const Tensor& index, Arg source, Loc where = Loc::current()) const;  ///< index_copy()
   Tensor index_fill(int64_t axis, const Tensor& index, Arg value, Loc where = Loc::current()) const;   ///< index_fill()
   Tensor index_reduce(int64_t axis, const Tensor& index, Arg source, Choice<ScatterReduce> reduce,

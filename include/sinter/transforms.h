@@ -20,8 +20,9 @@ namespace sinter::inline v0 {
 /// They take pure functions of tensors, `Tensor f(const Tensor& x, ...)`, and give functions of the same arguments. The
 /// names and meanings are those of torch.func. They compose: vmap(grad(f)), jacobian(grad(f)), and all of them inside
 /// jit(). An argument is named by its number from 0, several by a list: grad(f, {0, 1}) gives a std::vector of two
-/// gradients. What f uses beside that argument is constant, even a tensor that is the argument too. no_grad does not
-/// reach into f; results have the history that the argument itself has.
+/// gradients. What f uses beside that argument is constant, even a tensor that is the argument too. no_grad around a
+/// transform does not reach into f. What results are made of, the argument and tensors that f captures, is their
+/// history. What f writes to a captured tensor has none; in vmap() that is a UsageError.
 /// @snippet transforms.cpp transforms
 /// @{
 

@@ -21,6 +21,10 @@
 namespace sinter::ir {
 namespace {
 
+// A row of ops.def names the alternative of Attr that an op has.
+static_assert(std::variant_size_v<Attr> == static_cast<size_t>(AttrKind::Scatter) + 1 &&
+              std::is_same_v<std::variant_alternative_t<static_cast<size_t>(AttrKind::Var), Attr>, sinter::Var>);
+
 enum class IrLevel { Tensor, Plan, Kernel };
 
 constexpr size_t kMaxDumpLines = 60;  ///< lines of the dump in an error text

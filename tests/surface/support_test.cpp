@@ -97,7 +97,8 @@ const Elsewhere kElsewhere[] = {
      {"tests/unit/tensor/transform/derivatives_test.cpp", "tests/unit/tensor/transform/vmap_test.cpp"}},
 };
 /// What users do not call.
-const std::set<std::string> kInternal = {"as_argnums", "by_arguments", "first_argnums", "of_list", "one_or_all"};
+const std::set<std::string> kInternal = {"as_argnums", "as_list", "by_arguments", "first_argnums",
+                                         "from_list",  "of_list", "one_or_all"};
 
 /// The functions of a header that give tensors.
 std::set<std::string> declared_in(const std::string& header) {

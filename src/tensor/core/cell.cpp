@@ -102,5 +102,10 @@ UOp node_of(const std::shared_ptr<Cell>& cell) {
   return cell->node.get();
 }
 
+Tensor another_handle(const Tensor& t) {
+  const GraphScope scope;
+  return wrap(node_of(t));
+}
+
 }  // namespace tensor
 }  // namespace sinter

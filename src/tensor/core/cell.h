@@ -45,6 +45,8 @@ Tensor wrap(ir::UOp node);
 /// The node of a handle's cell; UsageError when the handle is empty.
 ir::UOp node_of(const std::shared_ptr<Cell>& cell);
 inline ir::UOp node_of(const Tensor& t) { return node_of(t.cell()); }
+/// A handle to a cell of its own, with the value that t has now.
+Tensor another_handle(const Tensor& t);
 
 using runtime::cpu::DefaultFloatEnv;
 

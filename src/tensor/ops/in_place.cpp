@@ -181,6 +181,8 @@ SINTER_WRITE(index_reduce_, index_reduce, where,
              axis, index, source, reduce, include_self)
 SINTER_WRITE(index_add_, index_add, where, (int64_t axis, const Tensor& index, Arg source, Loc where), axis, index,
              source)
+SINTER_WRITE(index_add_, index_add, source.where(), (int64_t axis, const Tensor& index, Arg source, Arg alpha), axis,
+             index, source, alpha)
 SINTER_WRITE(index_copy_, index_copy, where, (int64_t axis, const Tensor& index, Arg source, Loc where), axis, index,
              source)
 SINTER_WRITE(index_fill_, index_fill, where, (int64_t axis, const Tensor& index, Arg value, Loc where), axis, index,

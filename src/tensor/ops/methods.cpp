@@ -170,6 +170,7 @@ SINTER_METHOD(Tensor, scatter_reduce,
               (int64_t axis, const Tensor& index, Arg value, Choice<ScatterReduce> reduce, bool include_self), axis,
               index, value, reduce, include_self)
 SINTER_METHOD(Tensor, index_add, (int64_t axis, const Tensor& index, Arg source), axis, index, source)
+SINTER_METHOD(Tensor, index_add, (int64_t axis, const Tensor& index, Arg source, Arg alpha), axis, index, source, alpha)
 SINTER_METHOD(Tensor, index_copy, (int64_t axis, const Tensor& index, Arg source), axis, index, source)
 SINTER_METHOD(Tensor, index_fill, (int64_t axis, const Tensor& index, Arg value), axis, index, value)
 SINTER_METHOD(Tensor, index_reduce,

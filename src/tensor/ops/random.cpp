@@ -39,8 +39,6 @@ Generator& default_generator() {
 }
 void manual_seed(uint64_t seed) { default_generator().manual_seed(seed); }
 
-namespace {}  // namespace
-
 Tensor rand(const Shape& shape, RandomOptions options, Loc where) {
   Call call("rand", where);
   const DType t = float_type(options);

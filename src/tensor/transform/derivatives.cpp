@@ -9,6 +9,7 @@
 #include "sinter/gradient.h"
 #include "sinter/transforms.h"
 #include "tensor/core/cell_version.h"
+#include "tensor/core/nested_observer.h"
 #include "tensor/core/operands.h"
 #include "tensor/core/user_call.h"
 #include "tensor/transform/graph_copy.h"
@@ -17,6 +18,16 @@ namespace sinter::inline v0::transforms {
 namespace {
 
 using namespace tensor;
+
+/// Lists the tensors from outside of a function that it writes to.
+class WriteObserver final : public NestedObserver {
+ public:
+  void on_assign(const std::shared_ptr<Cell>& cell) override {
+    if (is_foreign(cell) && !contains(written, cell)) written.push_back(cell);
+    NestedObserver::on_assign(cell);
+  }
+  std::vector<std::shared_ptr<Cell>> written;
+};
 
 /// f at x, where a leaf of its own stands for each argument to differentiate by: neither another use of the argument
 /// nor an enclosing transform's history takes part. f and what is made of its value record history in any scope.
@@ -36,18 +47,24 @@ class Evaluated {
                     argument, name_of(by.dtype()));
       given_.push_back(by);
       const GraphScope scope;
-      leaves.push_back(by = wrap(new_leaf(node_of(by))));
+      leaves.push_back(wrap(new_leaf(node_of(by))));
     }
+    WriteObserver observer;
+    for (size_t i = 0; i < leaves.size(); ++i) x[static_cast<size_t>(argnums[i])] = another_handle(leaves[i]);
     value = call_program_in_scope([&] { return f(x); });
+    written_ = std::move(observer.written);
     if (!is_float(value.dtype()))
       usage_error("the function's value is {}, and only floats can be differentiated", name_of(value.dtype()));
   }
 
-  /// Nodes that are made of the leaves, made of the arguments instead, with the history of the scope that is open.
+  /// What is made of the leaves, made of the arguments instead, with the history of the scope that is open. What f
+  /// wrote to tensors from outside is as well, without a history.
   std::vector<Tensor> of_arguments(const std::vector<Tensor>& made) const {
     const GraphScope scope;
     GraphCopy copy;
     for (size_t i = 0; i < leaves.size(); ++i) copy.replace(node_of(leaves[i]), node_of(given_[i]));
+    for (const std::shared_ptr<Cell>& cell : written_)
+      install(cell, next_version(*cell, detach(copy.run({node_of(cell)})[0])));
     const std::vector<UOp> nodes = copy.run(mapped(made, [](const Tensor& t) { return node_of(t); }));
     return mapped(nodes, [](UOp n) { return wrap(grad_enabled() ? n : detach(n)); });
   }
@@ -57,6 +74,7 @@ class Evaluated {
 
  private:
   std::vector<Tensor> given_;
+  std::vector<std::shared_ptr<Cell>> written_;
 };
 
 /// The gradients of y by each x, which are 0 where y does not depend on x.

@@ -75,6 +75,13 @@ class BatchedRule final : public UserRule {
 
 }  // namespace
 
+void BatchObserver::on_assign(const std::shared_ptr<Cell>& cell) {
+  if (is_foreign(cell))
+    usage_error(
+        "writes to a tensor from outside of the function, which has one value and not one for each element; "
+        "return what it should be, and assign it after vmap()");
+  NestedObserver::on_assign(cell);
+}
 void BatchObserver::on_draw(Generator&, const Shape&, uint64_t, UOp, UOp) {
   usage_error(
       "random numbers drawn inside the function would be the same for all elements; draw them outside, for the "
@@ -90,7 +97,7 @@ void BatchObserver::on_read(std::span<const UOp> asked) {
         usage_error(
             "reads a value that depends on an element of the batch, which has none; use where() instead of an "
             "if, and read after vmap()");
-  if (outer_) outer_->on_read(asked);
+  NestedObserver::on_read(asked);
 }
 
 std::shared_ptr<const UserRule> batched_rule(std::shared_ptr<const UserRule> rule, UOp node, const Dim& count) {
@@ -106,7 +113,8 @@ namespace {
 using namespace tensor;
 using batching::BatchedInput;
 
-/// An argument with its batch in front, and what stands for one element.
+/// An argument with its batch in front, and what stands for one element. The function has handles of its own, so that
+/// what it writes to them changes neither.
 struct Argument {
   Tensor all, element;
 };
@@ -130,6 +138,7 @@ std::vector<Tensor> vmap(const ListFunction& f, const std::vector<Tensor>& x, co
   if (options.in_dims.size() > x.size())
     usage_error("{} axes are given for {} arguments; give at most one for each", options.in_dims.size(), x.size());
   std::vector<Tensor> given = x, elements, batches;
+  std::vector<size_t> places;  ///< of the elements among the arguments
   std::optional<Dim> count;
   for (size_t i = 0; i < x.size(); ++i) {
     const std::optional<int64_t> axis = axis_of(options, i);
@@ -140,14 +149,15 @@ std::vector<Tensor> vmap(const ListFunction& f, const std::vector<Tensor>& x, co
       usage_error("argument {} has {} elements along its axis {}, and one before it {}; all batches have one size", i,
                   to_string(size), *axis, to_string(*count));
     count = size;
-    given[i] = a.element;
     elements.push_back(a.element);
     batches.push_back(a.all);
+    places.push_back(i);
   }
   if (!count) usage_error("none of the {} arguments has a batch; give one an axis", x.size());
   std::vector<Tensor> values;
   {
     const BatchObserver observer(elements);
+    for (size_t i = 0; i < places.size(); ++i) given[places[i]] = another_handle(elements[i]);
     values = call_program_in_scope([&] { return f(given); });
   }
   const Call build("vmap", where);

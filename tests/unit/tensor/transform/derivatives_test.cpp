@@ -122,6 +122,35 @@ TEST_CASE("what a function uses beside its argument is constant", "[tensor][tran
   CHECK(same(numbers(rows[1]), {2, 0, 0, 2}));
 }
 
+TEST_CASE("functions may write to their arguments and to other tensors", "[tensor][transform]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor plain = from({-1.0, 2.0}).to(float64).realize();
+  Tensor leaf = plain.clone().requires_grad();
+  const auto f = [](Tensor h) {
+    h.mul_(2.0);
+    h.relu_();
+    h.at({0}).assign(h[1] * 3.0);
+    return h.sum();
+  };
+  for (const Tensor& x : {plain, leaf}) {
+    const auto [value, slope] = value_and_grad(f)(x);
+    CHECK(value.item<double>() == 16);
+    CHECK(same(numbers(slope), {0, 8}));
+    CHECK(same(numbers(jvp(f, x, ones({2}, float64)).other), {8}));
+    CHECK(same(numbers(jacrev(f)(x)), {0, 8}));
+    CHECK(same(numbers(x), {-1, 2}));
+    // To a tensor from outside.
+    Tensor sum = zeros({2}, float64).realize();
+    const auto counted = [&](const Tensor& a) {
+      sum += a;
+      return (a * a).sum();
+    };
+    for (int i = 0; i < 3; ++i) CHECK(same(numbers(grad(counted)(x)), {-2, 4}));
+    CHECK(!sum.needs_grad());
+    CHECK(same(numbers(sum), {-3, 6}));
+  }
+}
+
 TEST_CASE("derivatives have the history of their arguments", "[tensor][transform]") {
   ON_BOTH_EXECUTORS();
   const auto cube = [](const Tensor& a) { return (a * a * a).sum(); };

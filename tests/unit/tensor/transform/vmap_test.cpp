@@ -164,3 +164,22 @@ TEST_CASE("what a function of stand-ins must not do", "[tensor][transform]") {
           [&] { vmap([](const Tensor& e) { return e; }, {.in_dims = {std::nullopt}})(x); });
   CHECK(same(numbers(vmap([](const Tensor& e) { return e * 2.0; })(x)), numbers(x * 2.0)));  // nothing is left behind
 }
+
+TEST_CASE("a function of one element may write to its argument alone", "[tensor][transform]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor x = from({{1.0, 2.0}, {3.0, 4.0}});
+  const auto written = [](const Tensor& e) {
+    Tensor y = e;
+    y += 1.0;
+    return y * 2.0;
+  };
+  CHECK(same(numbers(vmap(written)(x)), {4, 6, 8, 10}));
+  CHECK(same(numbers(x), {1, 2, 3, 4}));
+  Tensor sum = zeros({2}, float64);
+  CHECK_THROWS_WITH(vmap([&](const Tensor& e) {
+                      sum += e;
+                      return e;
+                    })(x),
+                    Catch::Contains("from outside of the function"));
+  CHECK(same(numbers(sum), {0, 0}));
+}
