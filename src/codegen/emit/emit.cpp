@@ -305,23 +305,12 @@ class KernelEmitter {
     body();
     if (all) values_.suppose(before);
     if (left_out == kNone) return;
-    std::vector<int> sums;
-    find_sums(loop.level.range, loop.body, sums);
+    const std::vector<int> sums = sums_over(loop.level.range, loop.body, statements_);
     if (sums.empty()) return;
     emit_.open_if(left_out);
     for (int sum : sums) unrolled_copies_.for_each(at(sum).node, false, [&] { accumulators_.add_zero(sum); });
     emit_.close();
   }
-  /// The sums over a range but for those in steps of a tensor core, which no step that is left out changes.
-  void find_sums(UOp range, const std::vector<LoopItem>& items, std::vector<int>& sums) const {
-    for (const LoopItem& item : items) {
-      find_sums(range, item.body, sums);
-      if (item.kind != ItemKind::Update || at(item.statement).node->reduction().tree.mma) continue;
-      if (const std::vector<UOp> own = ranges_of(at(item.statement).node); ir::contains(own, range))
-        sums.push_back(item.statement);
-    }
-  }
-
   /// The innermost loop of a range: whole steps, then the tail.
   void emit_innermost_loop(const LoopItem& item, const LoopAxis& axis, Id begin, Id block_end) {
     const LoopLevel& level = item.level;
