@@ -14,6 +14,7 @@
 #include "codegen/emit/reduction_body.h"
 #include "codegen/emit/reduction_elements.h"
 #include "codegen/emit/staging_registers.h"
+#include "codegen/emit/store_runs.h"
 #include "codegen/emit/stores.h"
 #include "codegen/emit/unrolled_copies.h"
 #include "codegen/emit/values.h"
@@ -53,7 +54,8 @@ class KernelEmitter {
         finite_tiles_(schedule, statements, emit_),
         elements_(statements, values_, emit_, accumulators_, unrolled_copies_, ranges, finite_tiles_, cpu_),
         staging_registers_(statements, values_, emit_, schedule.threads),
-        live_loops_(schedule, values_, emit_) {}
+        live_loops_(schedule, values_, emit_),
+        store_runs_(kernel, statements, values_, emit_, unrolled_copies_, ranges) {}
 
   Instructions run(const std::vector<LoopItem>& tree) {
     code_.args = kernel_.args;
@@ -137,6 +139,12 @@ class KernelEmitter {
       }
       if (item.kind == ItemKind::Barrier) {
         emit_.insert_here({InstCode::Barrier, {}, {}});
+        continue;
+      }
+      if (item.kind == ItemKind::Store && !cpu_) {
+        const size_t run = store_runs_.length(items, i);
+        store_runs_.emit(std::span(items).subspan(i, run), [this](const Statement& s) { emit_guarded_store(s); });
+        i += run - 1;
         continue;
       }
       const Statement& s = at(item.statement);
@@ -475,6 +483,7 @@ class KernelEmitter {
   ReductionElements elements_;
   StagingRegisters staging_registers_;
   LiveLoops live_loops_;
+  StoreRuns store_runs_;
   static constexpr int64_t kColdRatio = 8;  ///< ranges of this many whole steps have a cold tail
   bool cold_ = false;                       ///< inside a cold tail
 };
