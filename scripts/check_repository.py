@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 
+import plot_clock_model
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST = 500
 SUBJECT = 72
@@ -326,6 +328,12 @@ def reading_path_faults():
             yield f"docs/reading-path.md: {row.strip('| ')} has {true} lines, not {said}: scripts/check_repository.py --count"
 
 
+def picture_faults():
+    """docs/clock-model.svg shows its table; a unit test compares the table with the model."""
+    if (ROOT / "docs/clock-model.svg").read_text() != plot_clock_model.drawing():
+        yield "docs/clock-model.svg: is not drawn from docs/clock-model.tsv; run scripts/plot_clock_model.py"
+
+
 def subject_faults():
     """Subjects of commits after the one that adds CHANGELOG.md. Merges and reverts are exempt, and so is what git does
     not know."""
@@ -346,8 +354,8 @@ def main():
         return 0
     faults = [*include_faults(), *length_faults(), *readme_faults(), *sorted(set(name_faults())), *short_name_faults(),
               *stem_faults(), *word_faults(), *portable_faults(), *semantics_faults(), *path_faults(),
-              *capability_faults(), *reading_path_faults(), *subject_faults()]
-    print("\n".join(faults) if faults else "repository: includes, lengths, READMEs, names, words, semantics, paths and subjects are in order")
+              *capability_faults(), *reading_path_faults(), *picture_faults(), *subject_faults()]
+    print("\n".join(faults) if faults else "repository: includes, lengths, READMEs, names, words, semantics, paths, pictures and subjects are in order")
     return 1 if faults else 0
 
 

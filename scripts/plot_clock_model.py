@@ -28,7 +28,7 @@ def line(begin, end, kind=""):
     return f'<line{kind} x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
-def main():
+def drawing():
     with open(DOCS / "clock-model.tsv", newline="") as file:
         rows = [(r["kernel"], float(r["measured us"]), float(r["predicted us"])) for r in csv.DictReader(file, delimiter="\t")]
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + SIZE + 150}" height="{TOP + SIZE + 50}">'
@@ -46,8 +46,8 @@ def main():
     for name, measured, predicted in rows:
         x, y = point(measured, predicted)
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{escape(name)}: {measured:g} us, predicted {predicted:g}</title></circle>')
-    (DOCS / "clock-model.svg").write_text("\n".join(parts + ["</svg>"]) + "\n")
+    return "\n".join(parts + ["</svg>"]) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    (DOCS / "clock-model.svg").write_text(drawing())

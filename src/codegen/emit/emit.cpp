@@ -14,6 +14,7 @@
 #include "codegen/emit/reduction_body.h"
 #include "codegen/emit/reduction_elements.h"
 #include "codegen/emit/staging_registers.h"
+#include "codegen/emit/store_runs.h"
 #include "codegen/emit/stores.h"
 #include "codegen/emit/unrolled_copies.h"
 #include "codegen/emit/values.h"
@@ -53,7 +54,8 @@ class KernelEmitter {
         finite_tiles_(schedule, statements, emit_),
         elements_(statements, values_, emit_, accumulators_, unrolled_copies_, ranges, finite_tiles_, cpu_),
         staging_registers_(statements, values_, emit_, schedule.threads),
-        live_loops_(schedule, values_, emit_) {}
+        live_loops_(schedule, values_, emit_),
+        store_runs_(kernel, statements, values_, emit_, unrolled_copies_, ranges) {}
 
   Instructions run(const std::vector<LoopItem>& tree) {
     code_.args = kernel_.args;
@@ -137,6 +139,12 @@ class KernelEmitter {
       }
       if (item.kind == ItemKind::Barrier) {
         emit_.insert_here({InstCode::Barrier, {}, {}});
+        continue;
+      }
+      if (item.kind == ItemKind::Store && !cpu_) {
+        const size_t run = store_runs_.length(items, i);
+        store_runs_.emit(std::span(items).subspan(i, run), [this](const Statement& s) { emit_guarded_store(s); });
+        i += run - 1;
         continue;
       }
       const Statement& s = at(item.statement);
@@ -305,23 +313,12 @@ class KernelEmitter {
     body();
     if (all) values_.suppose(before);
     if (left_out == kNone) return;
-    std::vector<int> sums;
-    find_sums(loop.level.range, loop.body, sums);
+    const std::vector<int> sums = sums_over(loop.level.range, loop.body, statements_);
     if (sums.empty()) return;
     emit_.open_if(left_out);
     for (int sum : sums) unrolled_copies_.for_each(at(sum).node, false, [&] { accumulators_.add_zero(sum); });
     emit_.close();
   }
-  /// The sums over a range but for those in steps of a tensor core, which no step that is left out changes.
-  void find_sums(UOp range, const std::vector<LoopItem>& items, std::vector<int>& sums) const {
-    for (const LoopItem& item : items) {
-      find_sums(range, item.body, sums);
-      if (item.kind != ItemKind::Update || at(item.statement).node->reduction().tree.mma) continue;
-      if (const std::vector<UOp> own = ranges_of(at(item.statement).node); ir::contains(own, range))
-        sums.push_back(item.statement);
-    }
-  }
-
   /// The innermost loop of a range: whole steps, then the tail.
   void emit_innermost_loop(const LoopItem& item, const LoopAxis& axis, Id begin, Id block_end) {
     const LoopLevel& level = item.level;
@@ -486,6 +483,7 @@ class KernelEmitter {
   ReductionElements elements_;
   StagingRegisters staging_registers_;
   LiveLoops live_loops_;
+  StoreRuns store_runs_;
   static constexpr int64_t kColdRatio = 8;  ///< ranges of this many whole steps have a cold tail
   bool cold_ = false;                       ///< inside a cold tail
 };

@@ -33,6 +33,17 @@ class UnrolledCopies {
     vectors_ = outer_vectors;
   }
 
+  /// The same with the first `count` of the open copies of a range.
+  template <class Body>
+  void with_fewer(UOp range, int count, Body body) {
+    const auto open = std::ranges::find_if(open_, [&](const auto& o) { return o.first == range; });
+    const int all = std::exchange(open->second, count);
+    body();
+    open->second = all;
+  }
+
+  /// The open ranges with more than one copy.
+  const std::vector<std::pair<UOp, int>>& open() const { return open_; }
   /// Open copies of a range.
   int count(UOp range) const {
     for (const auto& [open, count] : open_)

@@ -79,6 +79,15 @@ void Values::rebind_thread(UOp range, Id thread_offset, int lanes) {
   open_.push_back(now);
 }
 
+void Values::shift(UOp range, Id elements) {
+  OpenRange now = *binding(range);
+  if (now.limit.count != kNone) now.limit.count = emit_.index(Op::Sub, now.limit.count, elements);
+  now.thread_offset = now.thread_offset == kNone ? elements : emit_.index(Op::Add, now.thread_offset, elements);
+  now.rebinds = true;
+  now.scope = emit_.scope();
+  open_.push_back(now);
+}
+
 /// Elements from the thread's first element to a lane of the current copy.
 int64_t Values::offset(const OpenRange& open, int lane) const {
   return open.copies.of(copy_of(open.range)) + (open.lanes > 1 && lane > 0 ? lane : 0);

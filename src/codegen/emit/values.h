@@ -87,6 +87,10 @@ class Values {
   Id warp_offset(UOp range) const { return binding(range)->warp_offset; }
   /// Gives a range that threads share to them in another way, until leave().
   void rebind_thread(UOp range, Id thread_offset, int lanes);
+  /// Moves all copies of a range by so many elements, until leave(). Not of a range whose end is known.
+  void shift(UOp range, Id elements);
+  bool can_shift(UOp range) const { return binding(range)->limit.known < 0; }
+  CopyDistance copy_distance(UOp range) const { return binding(range)->copies; }
   void leave() { open_.pop_back(); }
   /// Selects an unrolled copy: each range is so many vectors past its base.
   void set_copy(std::vector<UnrollCopy> copy) { copy_ = std::move(copy); }

@@ -101,6 +101,7 @@ class CudaRenderer final : public CStyleRenderer {
   /// remainder iterations (min(39 - 8 * i, 8) * 13 iterations, i a 32-bit variable of an outer loop). The pragma keeps
   /// the factor from being three. Bodies that all threads enter together are long.
   std::string unroll_pragma(const Inst& loop) const override {
+    if (loop.number.as_int() != 0) return "#pragma unroll 1";
     if (code_[loop.src[1]].code == InstCode::Const) return "";
     return is_long(loop.block) ? "#pragma unroll 1" : "#pragma unroll 4";
   }

@@ -209,6 +209,18 @@ int only_reduce(const std::vector<LoopItem>& items) {
   return only;
 }
 
+std::vector<int> sums_over(UOp range, const std::vector<LoopItem>& items, const Statements& statements) {
+  std::vector<int> sums;
+  for (const LoopItem& item : items) {
+    for (int inside : sums_over(range, item.body, statements)) sums.push_back(inside);
+    if (item.kind != ItemKind::Update) continue;
+    const UOp node = statements.list[static_cast<size_t>(item.statement)].node;
+    if (const std::vector<UOp> own = ranges_of(node); !node->reduction().tree.mma && ir::contains(own, range))
+      sums.push_back(item.statement);
+  }
+  return sums;
+}
+
 std::vector<UOp> ranges_of(const LoopItem& loop) {
   std::vector<UOp> ranges{loop.level.range};
   for (const LoopItem& i : loop.body)

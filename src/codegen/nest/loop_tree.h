@@ -68,6 +68,10 @@ bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts);
 /// The reduction (its statement) that is updated in `items`, if nothing else happens there; else -1.
 int only_reduce(const std::vector<LoopItem>& items);
 
+/// The sums over a range that are updated in `items`, but for those in steps of a tensor core, which no step of zeros
+/// changes.
+std::vector<int> sums_over(UOp range, const std::vector<LoopItem>& items, const Statements& statements);
+
 /// The range of a loop, and the ranges of all loops inside it.
 std::vector<UOp> ranges_of(const LoopItem& loop);
 

@@ -82,10 +82,11 @@ void BlockWriter::open(Id owner, bool barrier) {
   scopes_.push_back({block, owner, barrier});
 }
 
-Id BlockWriter::open_loop(Id begin, Id end, int64_t step, std::string note) {
+Id BlockWriter::open_loop(Id begin, Id end, int64_t step, std::string note, LoopText text) {
   // The loop is appended to its block by close(), so that values hoisted out of it come before it.
   Inst loop{InstCode::Loop, {DType::Index, 1}, {begin, end}, step};
   loop.note = std::move(note);
+  if (text == LoopText::Rolled) loop.number = ir::Scalar::of(DType::Bool, 1);
   const Id id = append(std::move(loop), scopes_.size());
   open(id, false);
   return id;

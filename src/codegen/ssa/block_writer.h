@@ -20,6 +20,9 @@ struct MemoKey {
   friend bool operator==(const MemoKey&, const MemoKey&) = default;
 };
 
+/// Whether compilers may unroll a loop.
+enum class LoopText : uint8_t { Any, Rolled };
+
 class BlockWriter {
  public:
   /// Starts with the body of `code` open.
@@ -32,7 +35,7 @@ class BlockWriter {
   Id insert_here(Inst inst);
 
   /// Opens a loop and returns its variable. Instructions go into it until close().
-  Id open_loop(Id begin, Id end, int64_t step, std::string note);
+  Id open_loop(Id begin, Id end, int64_t step, std::string note, LoopText text = LoopText::Any);
   /// Opens an if. Values first made inside stay inside, except constants, and index arithmetic that is hoisted out of a
   /// loop. If the condition is known true, opens a memo scope only. If it is known false, close() drops the body.
   void open_if(Id condition);

@@ -64,7 +64,8 @@ enum class InstCode : uint8_t {
   CommitCopies,  ///< the copies since the last one are a group
   WaitCopies,    ///< waits until at most the imm last groups of this thread are under way
   Barrier,       ///< synchronizes the threads of the block and makes their stores visible to each other
-  Loop,  ///< runs `block` for each value from src[0] below src[1] in steps of imm; its value is the loop variable
+  Loop,  ///< runs `block` for each value from src[0] below src[1] in steps of imm; its value is the loop variable.
+         ///< `number` != 0: compilers are asked not to unroll it
   If     ///< runs `block` if src[0]
 };
 

@@ -78,8 +78,10 @@ std::vector<Materialize> share_tiles(const Kernel& kernel, std::vector<Materiali
 int occupancy_of(const ClockTerms& terms, const runtime::Target& target) {
   constexpr double kSlack = 1.25;
   constexpr int kFewRegisters = 80;  // not worth a limit
+  constexpr int kEnoughBlocks = 16;  // asked for more, NVRTC 13.0 spills in blocks of a warp that need 70 registers
   const int registers = std::max(kFewRegisters, static_cast<int>(kSlack * terms.registers));
-  return std::clamp(resident_by_registers(registers, terms.threads, target), 1, std::max(terms.resident, 1));
+  return std::clamp(resident_by_registers(registers, terms.threads, target), 1,
+                    std::clamp(terms.resident, 1, kEnoughBlocks));
 }
 
 }  // namespace

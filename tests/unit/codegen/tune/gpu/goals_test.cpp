@@ -195,5 +195,10 @@ TEST_CASE("kernels for an H100 reach their goals by the clock model", "[codegen]
 }
 
 TEST_CASE("steps of training on an H100 reach their goals by the clock model", "[codegen][cuda][goals]") {
-  for (const Goal& goal : steps()) check_rate(goal, testing::explain(goal.make(), h100()));
+  for (const Goal& goal : steps()) {
+    const plan::KernelSources made = testing::explain(goal.make(), h100());
+    check_rate(goal, made);
+    INFO(goal.name);
+    check_lint(made.sources, h100());
+  }
 }
