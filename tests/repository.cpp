@@ -1,3 +1,8 @@
 #include "repository.h"
 
-std::string repository_path(const std::string& relative) { return std::string(SINTER_SOURCE_DIR "/") + relative; }
+#include <cstdlib>
+
+std::string repository_path(const std::string& relative) {
+  const char* root = std::getenv("TEST_ROOT");  // of the folder that ./dev dist packed, where the tree is not
+  return std::string(root ? root : SINTER_SOURCE_DIR) + "/" + relative;
+}
