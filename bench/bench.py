@@ -41,7 +41,8 @@ def arguments():
     parser.add_argument("--shown", action="store_true", help="only the cases that docs/performance.md shows of such a device")
     parser.add_argument("--peers", metavar="REGEX", default="", help="peers whose name matches")
     parser.add_argument("--threads", help="numbers of threads, with commas between them (1,2; on a GPU 1)")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--device", choices=("cpu", "cuda", "cuda-sim"), default="cpu",
+                        help="cuda-sim, a GPU that is simulated, has no peer and no roof: its times say nothing")
     parser.add_argument("--pairs", type=int, default=7, help="turns of Sinter and each near peer (7)")
     parser.add_argument("--seconds", type=float, default=0.1, help="of each turn (0.1)")
     parser.add_argument("--tsv", action="store_true", help=" ".join(table.COLUMNS))
@@ -84,6 +85,8 @@ class Bench:
         return self.worker(self.libraries[name]).ask(case.name, self.options.seconds, FIRST_ANSWER)
 
     def ask_roof(self, unit):
+        if self.options.device == "cuda-sim":
+            raise WorkerError("unknown case")
         sample = self.worker(peers.roofs(self.options.device)).ask(unit, self.options.seconds, FIRST_ANSWER)
         self.roofs.setdefault(unit, []).append(sample.us)
         return sample
@@ -121,8 +124,9 @@ def main():
     if options.page:
         page.write()
         return
-    wanted = page.shown(options.device) if options.shown else {case.name for case in CASES}
-    cases = [case for case in CASES if re.search(options.only, case.name) and case.device in ("", options.device) and case.name in wanted]
+    kind = "cpu" if options.device == "cpu" else "cuda"
+    wanted = page.shown(kind) if options.shown else {case.name for case in CASES}
+    cases = [case for case in CASES if re.search(options.only, case.name) and case.device in ("", kind) and case.name in wanted]
     if not cases:
         sys.exit(f"--only {options.only}: no case matches; --list names them")
     libraries = [peer for peer in peers.installed(options.device) if re.search(options.peers, peer.name)]

@@ -1,6 +1,7 @@
 """Sinter and its peers: how each is started, at its best setting. A peer that is not installed is left out."""
 import glob
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -61,7 +62,7 @@ NVIDIA = {"LD_LIBRARY_PATH": os.pathsep.join(
     [*glob.glob(os.path.join(ROOT, "build", "peers", "lib", "python*", "site-packages", "nvidia", "*", "lib")),
      *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])}
 GPU_BUILT = {"cublas": ("bench_cublas", NVIDIA), "cudnn": ("bench_cudnn", NVIDIA)}
-GPU = {"torch", "torch-nhwc"}
+GPU = {"torch": "", "torch-nhwc": IMAGES, "torch-compile": "(step|train):"}  # and the cases that each is there for
 
 
 def sparing(library):
@@ -85,10 +86,15 @@ def has_module(python, name):
 
 def installed(device):
     """The peers that can be started, in the order of the tables above."""
+    if device == "cuda-sim":
+        return
     for name, (executable, env) in (BUILT if device == "cpu" else GPU_BUILT).items():
         path = os.path.join(BIN, executable)
         if os.path.exists(path):
             yield Library(name, [path], env)
     for name, (python, module, script, arguments, env) in PYTHON.items():
-        if (device == "cpu" or name in GPU) and has_module(python, module):
-            yield Library(name, [python, os.path.join(HERE, script), *arguments], {**env, "BENCH_DEVICE": device}, CASES.get(name, ""))
+        if device == "cuda" and (name not in GPU or name == "torch-compile" and not shutil.which("cc")):  # which Triton calls
+            continue
+        if has_module(python, module):
+            cases = (CASES if device == "cpu" else GPU).get(name, "")
+            yield Library(name, [python, os.path.join(HERE, script), *arguments], {**env, "BENCH_DEVICE": device}, cases)

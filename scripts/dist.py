@@ -13,7 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "dist"
 PROGRAMS = ["test_semantics", "test_fuzz", "mnist", "bench_sinter", "bench_roofs", "bench_cublas", "bench_cudnn"]
 PLUGINS = ["libsinter_cudasim.so"]  # found in ../lib of a program
-DATA = ["bench/*.py", "LICENSE"]  # the images of MNIST are in the example
+DATA = ["bench/*.py", "scripts/accept.py", "tests/data/*", "LICENSE"]  # a subset of MNIST is in the example
+MNIST = ROOT.parent / "shared/data/mnist"  # the full one, where it is there
 SYSTEM = re.compile(r"lib[cm]\.so\.6|ld-linux-x86-64\.so\.2")  # what a program may need
 LIMIT = 60_000_000  # bytes, unpacked
 
@@ -30,25 +31,34 @@ def c_library(program):
     return max(tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([\d.]+)", objdump("-T", program)))
 
 
-def pack():
-    version = ".".join(re.findall(r"(?:MAJOR|MINOR|PATCH) (\d+)", (ROOT / "include/sinter/version.h").read_text()))
-    folder = BUILD / f"sinter-{version}-x86_64"
-    shutil.rmtree(folder, ignore_errors=True)
+def commit():
+    """What the code is, in words of git."""
+    made = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
+    return made.stdout.strip() or "unknown"
+
+
+def pack(folder, build=BUILD, put=shutil.copy2):
+    """Fills a new folder. `put(from, to)` brings what was built."""
     for place, names in (("bin", PROGRAMS), ("lib", PLUGINS)):
         (folder / place).mkdir(parents=True)
         for name in names:
-            shutil.copy2(BUILD / place / name, folder / place)
+            put(build / place / name, folder / place / name)
     for pattern in DATA:
         for source in ROOT.glob(pattern):
             target = folder / source.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if source.is_dir() else shutil.copy2)(source, target)
-    shutil.copy2(ROOT / "scripts" / "dist_run.sh", folder / "run")
-    return folder
+    if MNIST.is_dir():
+        shutil.copytree(MNIST, folder / "data" / "mnist")
+    (folder / "code").write_text(commit() + "\n")
+    shutil.copy2(ROOT / "scripts" / "dist_run.py", folder / "run")
 
 
 def main():
-    folder = pack()
+    version = ".".join(re.findall(r"(?:MAJOR|MINOR|PATCH) (\d+)", (ROOT / "include/sinter/version.h").read_text()))
+    folder = BUILD / f"sinter-{version}-x86_64"
+    shutil.rmtree(folder, ignore_errors=True)
+    pack(folder)
     oldest = max(c_library(program) for place in ("bin", "lib") for program in (folder / place).iterdir())
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if size > LIMIT:

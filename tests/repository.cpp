@@ -1,9 +1,13 @@
 #include "repository.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
-std::string repository_path(const std::string& relative) { return std::string(SINTER_SOURCE_DIR "/") + relative; }
+std::string repository_path(const std::string& relative) {
+  const char* root = std::getenv("TEST_ROOT");  // of the folder that ./dev dist packed, where the tree is not
+  return std::string(root ? root : SINTER_SOURCE_DIR) + "/" + relative;
+}
 
 std::string repository_text(const std::string& relative) {
   std::ifstream in(repository_path(relative));

@@ -52,6 +52,7 @@ void see_node(const FusionNode& s, std::set<std::string>& seen) {
   if ((attr.combine == Combine::ArgMax || attr.combine == Combine::ArgMin) &&
       length * static_cast<int64_t>(size_of(x->dtype)) > kRowBytes)
     seen.insert("ArgMax or ArgMin of a row over 16 KiB");
+  if (attr.tree.mma) seen.insert(kTensorCoreForm);
   if (attr.tree.block == 0) return;
   seen.insert("sum in blocks");
   if (length % attr.tree.block) seen.insert("sum in blocks, the last one short");
@@ -95,6 +96,11 @@ void PlanCoverage::after_schedule(const PlanGraph&, const Partition& cut, const 
   for (const std::string& form : seen) ++plans_[form];
 }
 
+int PlanCoverage::count(const char* form) const {
+  const auto found = plans_.find(form);
+  return found == plans_.end() ? 0 : found->second;
+}
+
 std::string PlanCoverage::table() const {
   std::string text;
   for (const auto& [form, plans] : plans_) text += fmt::format("{:56}{:9}\n", form, plans);
@@ -104,8 +110,7 @@ std::string PlanCoverage::table() const {
 std::string PlanCoverage::rare(int least) const {
   std::string text;
   for (const char* form : kForms) {
-    const auto found = plans_.find(form);
-    const int plans = found == plans_.end() ? 0 : found->second;
+    const int plans = count(form);
     if (plans < least) text += fmt::format("{}: {}\n", form, plans);
   }
   return text;

@@ -8,6 +8,9 @@
 
 namespace fuzz {
 
+/// Of plans for GPUs with tensor cores.
+inline constexpr const char* kTensorCoreForm = "sum in steps of tensor cores";
+
 /// Counts the fused plans that are decided while it lives.
 class PlanCoverage final : public sinter::schedule::ScheduleObserver {
  public:
@@ -18,6 +21,8 @@ class PlanCoverage final : public sinter::schedule::ScheduleObserver {
   std::string table() const;
   /// The forms that fewer than `least` plans have, a line each.
   std::string rare(int least) const;
+  /// How many plans have the form.
+  int count(const char* form) const;
 
  private:
   std::map<std::string, int> plans_;

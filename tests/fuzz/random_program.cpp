@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "ir/contains.h"
 #include "ir/short_float.h"
 
 namespace fuzz {
@@ -166,6 +167,8 @@ BuiltProgram Program::build(Coverage* coverage, std::string* text) const {
       usable.push_back(&c);
       if (std::find(often_.begin(), often_.end(), c.name) != often_.end()) favourites.push_back(&c);
     }
+  for (const OpCase& c : product_cases())
+    if ((exact_ ? c.in_exact : c.in_real) && ir::contains(often_, c.name)) favourites.push_back(&c);
   BuiltProgram out;
   for (int i = 0; i < ops_; ++i) {
     std::vector<const OpCase*>& from = !favourites.empty() && r.chance(50) ? favourites : usable;

@@ -127,8 +127,10 @@ struct OpCase {
   bool in_exact, in_real;
   std::function<Item(ProgramBuilder&)> make;
 };
-/// Every op that programs are made of.
+/// Every op that all programs are made of.
 const std::vector<OpCase>& op_cases();
+/// Those of product_cases.cpp, for programs that draw them often: they take the time of many others.
+const std::vector<OpCase>& product_cases();
 /// Those of row_cases.cpp.
 void add_row_cases(std::vector<OpCase>& cases);
 /// Those of matrix_cases.cpp.

@@ -40,6 +40,14 @@ SINTER_DEVICE float __uint_as_float(unsigned x) { return __builtin_bit_cast(floa
 SINTER_DEVICE int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 SINTER_DEVICE unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
 SINTER_DEVICE double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+#define SINTER_ADDRESS(space) \
+  SINTER_DEVICE size_t __cvta_generic_to_##space(const void* p) { \
+    size_t address; \
+    asm("cvta.to." #space ".u64 %0, %1;" : "=l"(address) : "l"(p)); \
+    return address; \
+  }
+SINTER_ADDRESS(global)
+SINTER_ADDRESS(shared)
 SINTER_DEVICE void* memcpy(void* to, const void* from, size_t n) { return __builtin_memcpy(to, from, n); }
 
 #define SINTER_SHUFFLE(name, kind, clamp) \

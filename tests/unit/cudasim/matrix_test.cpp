@@ -234,6 +234,33 @@ TEST_CASE("instructions of a whole warp need all of its lanes, and rows of matri
   CHECK(code == CudaResult::MisalignedAddress);
   CHECK_THAT(text, Contains("a row of a matrix") && Contains("not a multiple of 16"));
   CHECK_THAT(outcome({"sa[i / 8", "if (i != 5) sa[i / 8", ""}, 32).second, Contains("uninitialized"));
+  const auto [beyond, where] = outcome({"lane / 16 * 16));", "lane / 16 * 16 + 1024));", ""}, 32);
+  CHECK(beyond == CudaResult::IllegalAddress);
+  CHECK_THAT(where, Contains("ldmatrix") && Contains("out of bounds"));
+}
+
+TEST_CASE("mma.sync needs all lanes of a warp, and operands that were written", "[cuda-sim][mma]") {
+  if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  for (const char* form : {"m16n8k16.row.col.f32.bf16.bf16.f32", "m16n8k32.row.col.s32.s8.u8.s32"}) {
+    const bool bytes = std::string_view(form).find("s8") != std::string_view::npos;
+    const std::string text = product_kernel(form, bytes ? "unsigned" : "float", bytes ? 'r' : 'f');
+    const auto fault = [&](const Edit& edit, unsigned threads, int unwritten) {
+      Gpu gpu;
+      const auto operand = [&](int number, size_t words) {
+        return number == unwritten ? gpu.allocate(words * 4) : gpu.upload(random_words(words, 1));
+      };
+      const auto a = operand(0, 128), b = operand(1, 64), c = operand(2, 128), d = gpu.allocate(128 * 4);
+      const CudaResult result =
+          gpu.launch(gpu.load(cuda::compile_ptx(edited(text, edit), 90), "k"), 1, threads, {d, a, b, c});
+      return result == CudaResult::Success ? std::string() : sim::last_fault();
+    };
+    const Edit none{"", "", ""};
+    CHECK(fault(none, 32, -1).empty());
+    CHECK_THAT(fault({"  asm volatile", "  if (threadIdx.x != 9) asm volatile", ""}, 32, -1),
+               Contains("mma.sync") && Contains("inactive lane"));
+    CHECK_THAT(fault(none, 16, -1), Contains("mma.sync") && Contains("only the lanes 0x0000ffff"));
+    for (const int operand : {0, 1, 2}) CHECK_THAT(fault(none, 32, operand), Contains("uninitialized"));
+  }
 }
 
 TEST_CASE("asynchronous copies land when they are waited for", "[cuda-sim]") {
@@ -268,6 +295,123 @@ TEST_CASE("asynchronous copies land when they are waited for", "[cuda-sim]") {
     const std::string report = run(edited(kCopies, fault), 1);
     CHECK_THAT(report, Contains(fault.words));
   }
+}
+
+namespace {
+
+/// 64 threads copy 16 bytes each, one behind the other; then thread t stores what the copy of thread 63 - t brought.
+constexpr const char* kOneCopy = R"(
+__device__ unsigned address(const void* p) {
+  unsigned long long a;
+  asm("cvta.to.shared.u64 %0, %1;" : "=l"(a) : "l"(p));
+  return (unsigned)a;
+}
+extern "C" __global__ void k(float* p, float* q, unsigned bytes) {
+  __shared__ __attribute__((aligned(16))) float s[256];
+  const unsigned at = threadIdx.x * 4, other = 252 - at;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(address(&s[at])), "l"(q + at), "r"(bytes) : "memory");
+  asm volatile("cp.async.commit_group;" ::: "memory");
+  /* before the barrier */
+  __syncthreads();
+  /* before the wait */
+  asm volatile("cp.async.wait_group 0;" ::: "memory");
+  /* after the wait */
+  __syncthreads();
+  for (unsigned i = 0; i < 4; ++i) p[other + i] = s[other + i];
+}
+)";
+
+}  // namespace
+
+TEST_CASE("both ends of an asynchronous copy belong to it until the wait", "[cuda-sim]") {
+  if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  std::vector<float> q(256);
+  for (size_t i = 0; i < q.size(); ++i) q[i] = static_cast<float>(i);
+  const auto run = [&](const Edit& edit, uint64_t bytes) {
+    Gpu gpu;
+    const auto p = gpu.allocate(q.size() * 4);
+    const auto kernel = gpu.load(cuda::compile_ptx(edited(kOneCopy, edit), 90), "k");
+    const CudaResult result = gpu.launch(kernel, 1, 64, {p, gpu.upload(q), bytes});
+    return result == CudaResult::Success ? std::pair(gpu.download<float>(p, q.size()), std::string())
+                                         : std::pair(std::vector<float>(), sim::last_fault());
+  };
+  CHECK(run({"", "", ""}, 16) == std::pair(q, std::string()));
+  CHECK_THAT(run({"", "", ""}, 20).second, Contains("a copy of 16 bytes reads 20 bytes"));
+  // The thread itself may write its source: the copy may still read the old number, but need not.
+  const auto [changed, none] = run({"/* before the wait */", "q[at] = -1;", ""}, 16);
+  CHECK(none.empty());
+  REQUIRE(changed.size() == q.size());
+  CHECK(changed[8] == -1);
+  CHECK(changed[9] == 9);
+  // Barriers before the wait order nothing.
+  const Edit faults[] = {
+      {"/* before the wait */", "q[other] = -1;", "race"},
+      {"/* before the wait */", "s[other] = -1;", "race"},
+      {"/* before the wait */", "p[at] = s[at];", "uninitialized"},
+      {"/* before the wait */", "p[at] = s[other];", "uninitialized"},
+      {"/* before the barrier */", "q[other] = -1;", "race"},
+      {"/* after the wait */", "p[other] = s[other];", "uninitialized"},
+  };
+  for (const Edit& fault : faults) {
+    CAPTURE(fault.from, fault.to);
+    CHECK_THAT(run(fault, 16).second, Contains(fault.words));
+  }
+}
+
+TEST_CASE("asynchronous copies have pieces of 4, 8 and 16 bytes, whose requests are counted", "[cuda-sim]") {
+  if (!cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  // 32 lanes copy a piece each, `apart` bytes from the next lane's in global and in shared memory.
+  const auto text = [](int piece, int from, int to) {
+    return fmt::format(R"(
+__device__ unsigned address(const void* p) {{
+  unsigned long long a;
+  asm("cvta.to.shared.u64 %0, %1;" : "=l"(a) : "l"(p));
+  return (unsigned)a;
+}}
+extern "C" __global__ void k(unsigned* p, const char* q, unsigned times) {{
+  __shared__ __attribute__((aligned(16))) char s[32 * {2}];
+  const unsigned lane = threadIdx.x;
+#pragma unroll 1
+  for (unsigned i = 0; i < times; ++i)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], {0};" ::"r"(address(s) + lane * {2}), "l"(q + lane * {1}) : "memory");
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  p[lane] = *(const unsigned*)(s + lane * {2} + {0} - 4);
+}}
+)",
+                       piece, from, to);
+  };
+  struct Requests {
+    uint64_t global, sectors, ideal_sectors, shared, wavefronts, ideal_wavefronts;
+    bool operator==(const Requests&) const = default;
+  };
+  const auto q = random_words(32 * 64, 9);
+  const auto requests = [&](int piece, int from, int to) {
+    Requests all[2];
+    for (const uint64_t times : {1, 2}) {
+      Gpu gpu;
+      const auto p = gpu.allocate(32 * 4);
+      const auto kernel = gpu.load(cuda::compile_ptx(text(piece, from, to), 90), "k");
+      REQUIRE(gpu.launch(kernel, 1, 32, {p, gpu.upload(q), times}) == CudaResult::Success);
+      const auto got = gpu.download<uint32_t>(p, 32);
+      for (size_t lane = 0; lane < 32; ++lane)
+        REQUIRE(got[lane] == q[(lane * static_cast<size_t>(from) + static_cast<size_t>(piece)) / 4 - 1]);
+      const sim::CostCounters c = sim::counters("k");
+      all[times - 1] = {c.global_requests, c.sectors,    c.ideal_sectors,
+                        c.shared_requests, c.wavefronts, c.ideal_wavefronts};
+    }
+    return Requests{all[1].global - all[0].global,
+                    all[1].sectors - all[0].sectors,
+                    all[1].ideal_sectors - all[0].ideal_sectors,
+                    all[1].shared - all[0].shared,
+                    all[1].wavefronts - all[0].wavefronts,
+                    all[1].ideal_wavefronts - all[0].ideal_wavefronts};
+  };
+  CHECK(requests(16, 16, 16) == Requests{1, 16, 16, 1, 4, 4});
+  CHECK(requests(8, 8, 8) == Requests{1, 8, 8, 1, 2, 2});
+  CHECK(requests(4, 4, 4) == Requests{1, 4, 4, 1, 1, 1});
+  CHECK(requests(16, 64, 16) == Requests{1, 32, 16, 1, 4, 4});    // half of each sector
+  CHECK(requests(16, 16, 128) == Requests{1, 16, 16, 1, 32, 4});  // each lane at the same four banks
+  CHECK(requests(4, 4, 8) == Requests{1, 4, 4, 1, 2, 1});
 }
 
 TEST_CASE("an asynchronous copy of fewer bytes fills up with zeros and reads no more", "[cuda-sim]") {

@@ -1,68 +1,19 @@
 // A step of a tensor core: what an H100 returned, and what follows from the rule.
 #include "ir/mma_step.h"
 
-#include <zlib.h>
-
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "catch.h"
-#include "repository.h"
+#include "recorded_steps.h"
 
 using namespace sinter;
 using ir::MmaOperand;
 
 namespace {
-
-/// A recorded case; tests/data/README.md has the format.
-struct Recorded {
-  uint32_t kind;
-  std::array<uint32_t, 8> a, b;
-  uint32_t c, result;
-};
-static_assert(sizeof(Recorded) == 19 * 4);
-
-struct Table {
-  std::string name;
-  std::vector<Recorded> cases;
-};
-
-std::vector<Table> read_tables(const std::string& path) {
-  gzFile file = gzopen(path.c_str(), "rb");
-  REQUIRE(file);
-  const auto read = [&](void* to, size_t bytes) {
-    REQUIRE(gzread(file, to, static_cast<unsigned>(bytes)) == static_cast<int>(bytes));
-  };
-  char magic[4], name[32];
-  uint32_t tables = 0, sizes[2];
-  read(magic, sizeof magic);
-  REQUIRE(std::memcmp(magic, "E1S1", 4) == 0);
-  read(&tables, sizeof tables);
-  std::vector<Table> out(tables);
-  for (Table& table : out) {
-    read(name, sizeof name);
-    read(sizes, sizeof sizes);
-    REQUIRE(sizes[1] == sizeof(Recorded) / 4);
-    table.name = name;
-    table.cases.resize(sizes[0]);
-    read(table.cases.data(), table.cases.size() * sizeof(Recorded));
-  }
-  gzclose(file);
-  return out;
-}
-
-std::vector<uint32_t> elements(MmaOperand type, const std::array<uint32_t, 8>& words) {
-  if (type == MmaOperand::TF32) return {words.begin(), words.end()};
-  std::vector<uint32_t> out;
-  for (const uint32_t word : words) out.insert(out.end(), {word & 0xffff, word >> 16});
-  return out;
-}
 
 uint32_t bits(float x) { return std::bit_cast<uint32_t>(x); }
 float number(uint32_t x) { return std::bit_cast<float>(x); }
@@ -77,18 +28,13 @@ uint32_t step(MmaOperand type, std::vector<uint32_t> a, std::vector<uint32_t> b,
 }  // namespace
 
 TEST_CASE("a step of a tensor core gives the bits of an H100", "[mma]") {
-  const std::vector<Table> tables = read_tables(repository_path("tests/data/h100_mma.bin.gz"));
-  const std::pair<const char*, MmaOperand> types[] = {{"mma bf16 m16n8k16", MmaOperand::BF16},
-                                                      {"mma f16 m16n8k16", MmaOperand::F16},
-                                                      {"mma tf32 m16n8k8", MmaOperand::TF32}};
-  REQUIRE(tables.size() == std::size(types));
-  for (size_t t = 0; t < tables.size(); ++t) {
-    const auto [name, type] = types[t];
-    CHECK(tables[t].name == name);
-    CHECK(tables[t].cases.size() >= 5994);
+  for (const testing::RecordedSteps& table : testing::recorded_steps()) {
+    INFO(table.name);
+    CHECK(table.steps.size() >= 5994);
     size_t wrong = 0;
-    for (const Recorded& r : tables[t].cases)
-      wrong += ir::mma_step(type, elements(type, r.a), elements(type, r.b), r.c) != r.result;
+    for (const testing::RecordedStep& r : table.steps)
+      wrong += ir::mma_step(table.type, testing::elements_of(table.type, r.a), testing::elements_of(table.type, r.b),
+                            r.c) != r.result;
     CHECK(wrong == 0);
   }
 }

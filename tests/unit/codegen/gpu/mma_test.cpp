@@ -9,9 +9,11 @@
 #include "codegen/loopschedule/opt_parse.h"
 #include "codegen/tune/gpu/tuner.h"
 #include "explain.h"
+#include "runtime/cuda/clang_ptx.h"
 #include "runtime/cuda/simulator.h"
 #include "sinter/create.h"
 #include "sinter/ops.h"
+#include "skip.h"
 #include "unit/codegen/cuda_support.h"
 
 using namespace codegen_test;
@@ -93,6 +95,19 @@ TEST_CASE("tensor cores and single threads leave what the interpreter computes",
           gpu.compare(b, lists[i], *programs[i], before);
         }
       }
+}
+
+TEST_CASE("Clang compiles what kernels on tensor cores say in words of CUDA", "[codegen][cuda][mma]") {
+  if (!runtime::cuda::has_clang()) SKIP_TEST("no Clang plugin");
+  const runtime::Target target = runtime::cuda_target({});
+  const KernelHarness b = product({128, 128, 256}, {DType::BF16, DType::BF16}, false);
+  const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, target);
+  const std::string ptx = runtime::cuda::compile_ptx(
+      codegen::generate_source(normalized, target, staged_opts(normalized.main), {}).text, target.sm);
+  for (const char* part : {"mma.sync", "ldmatrix", "cp.async.c", "cvta.to.shared"}) {
+    INFO(part);
+    CHECK(ptx.find(part) != std::string::npos);
+  }
 }
 
 TEST_CASE("sums of bytes on tensor cores wrap", "[codegen][cuda][mma]") {

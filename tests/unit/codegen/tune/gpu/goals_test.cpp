@@ -1,5 +1,5 @@
-// What is wanted of an H100, and what the clock model promises. Nothing runs: bench/notes/h100.md has what was
-// measured.
+// What is wanted of an H100, what the clock model promises, and what the first blocks of a launch ask of memory, by the
+// simulated GPU. bench/notes/h100.md has what was measured.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -11,12 +11,16 @@
 #include "bench/networks/digits.h"
 #include "bench/networks/transformer.h"
 #include "codegen/codegen.h"
+#include "codegen/tune/choose_opts.h"
 #include "codegen/tune/gpu/last_block.h"
 #include "codegen/tune/gpu/tuner.h"
+#include "cubin_code.h"
 #include "cuda_lint.h"
 #include "explain.h"
+#include "runtime/cuda/simulator.h"
+#include "step_memory.h"
+#include "unit/codegen/cuda_support.h"
 #include "unit/codegen/tune/gpu/measured_kernels.h"
-#include "unit/codegen_support.h"
 
 using namespace codegen_test;
 
@@ -201,4 +205,148 @@ TEST_CASE("steps of training on an H100 reach their goals by the clock model", "
     INFO(goal.name);
     check_lint(made.sources, h100());
   }
+}
+
+TEST_CASE("products of 16-bit floats on an H100 are steps of tensor cores in machine code", "[codegen][cuda][goals]") {
+  namespace gpu = runtime::cuda;
+  const gpu::NvrtcLibrary& nvrtc = gpu::find_nvrtc();
+  if (!nvrtc.table) SKIP_TEST("no NVRTC");
+  for (const Goal& goal : kernels()) {
+    const bool short_floats = std::string_view(goal.name).find("float16") != std::string_view::npos;
+    if (!short_floats && std::string_view(goal.name) != "product 1024") continue;  // of float32, which has none
+    INFO(goal.name);
+    for (const runtime::KernelSource& source : testing::explain(goal.make(), h100()).sources) {
+      const runtime::CompileResult made =
+          gpu::compile(nvrtc, source.name, source.text, h100().sm, gpu::ImageFormat::Cubin);
+      REQUIRE(made.ok);
+      CHECK((gpu::count_instructions(made.object, gpu::MachineOp::Hmma) > 0) == short_floats);
+      CHECK((gpu::count_instructions(made.object, gpu::MachineOp::Ldsm) > 0) == short_floats);
+    }
+  }
+  CHECK_THROWS(gpu::count_instructions("no image", gpu::MachineOp::Hmma));
+}
+
+namespace {
+
+namespace sim = runtime::cuda::sim;
+
+/// Of a kernel, in times of the least possible; bytes are those of a lane in a request to global memory, on average.
+struct Requests {
+  double sectors = 0, bank_passes = 0, bytes = 0;
+};
+constexpr Requests kWantedRequests{1.1, 1, 14};
+
+/// What is asserted of kernels that do not reach kWantedRequests yet.
+const std::map<std::string_view, Requests>& open_requests() {
+  static const std::map<std::string_view, Requests> all = {
+      {"softmax 65536x1024", {1.1, 1, 4}},
+      {"layer norm 65536x1024", {1.1, 1, 4}},
+      {"column sums 4096^2", {1.1, 5, 3.9}},  // banks: where the sums of a block meet, in 10 requests of 4,000
+      {"transpose 4096^2", {1.1, 1, 4}},
+      {"sum of 16M", {1.1, 1, 3.9}},
+      {"attention 4x8x512x64", {1.1, 1.13, 4.2}},
+      {"convolution 128x32x24x24 * 32x5x5", {2.1, 1, 2}},  // windows that lie in no tile
+      {"its gradient by the image", {1.25, 1, 2.9}},
+      {"its gradient by the filter", {2.3, 1.21, 4.8}},
+  };
+  return all;
+}
+
+/// Devices with as much memory as an H100. They hold zeros, and no access is checked: only requests are counted.
+class CountingDevices {
+ public:
+  CountingDevices() { sim::configure({.memory = uint64_t{80} << 30, .check = false}); }
+  ~CountingDevices() { sim::configure({}); }
+  CountingDevices(const CountingDevices&) = delete;
+  CountingDevices& operator=(const CountingDevices&) = delete;
+};
+
+void add(sim::CostCounters& sum, const sim::CostCounters& more) {
+  sum.global_requests += more.global_requests;
+  sum.sectors += more.sectors;
+  sum.ideal_sectors += more.ideal_sectors;
+  sum.wavefronts += more.wavefronts;
+  sum.ideal_wavefronts += more.ideal_wavefronts;
+}
+
+/// Requests of the first block of a step's kernel with this text, and of its epilogue; of all blocks where the last one
+/// runs the epilogue. Blocks ask for alike, but for those at edges.
+sim::CostCounters count_requests(const runtime::KernelSource& source, const plan::KernelSources& made,
+                                 const runtime::PlanStep& step, const runtime::Target& target) {
+  const auto program = runtime::compile({&source, 1}, target).at(0);
+  const auto gpu = runtime::cuda::Context::get(0);
+  const runtime::cuda::LoadedKernel& kernel = program->image()->load_on(*gpu);
+  const int64_t blocks = program->task_count(fixed_sizes(step.outer));
+  std::vector<uint64_t> parameters;
+  const auto place = [&](int64_t bytes) {
+    runtime::cuda::DevicePointer memory = 0;
+    gpu->check(gpu->driver().mem_alloc(&memory, static_cast<size_t>(std::max<int64_t>(bytes, 1))), "taking memory");
+    parameters.push_back(memory);
+  };
+  place(sizeof(uint32_t));  // the error word
+  for (const int b : step.buffers) {
+    const runtime::PlanBuffer& buffer = made.scheduled.plan.buffers[static_cast<size_t>(b)];
+    int64_t bytes = size_of(buffer.dtype);
+    for (const int64_t size : fixed_sizes(buffer.shape)) bytes *= size;
+    place(bytes);
+  }
+  if (program->scratch()) place(program->scratch() * std::max(blocks, kernel.epilogue_blocks));
+  if (kernel.takes_tickets) place(sizeof(uint32_t));
+  const size_t places = parameters.size();
+  for (const uint64_t argument : numbers_of(made.scheduled.kernels[static_cast<size_t>(step.program)]))
+    parameters.push_back(argument);
+  sim::clear_reports();
+  gpu->launch(kernel.main, kernel.takes_tickets ? blocks : 1, parameters);
+  if (kernel.epilogue) gpu->launch(*kernel.epilogue, 1, parameters);
+  gpu->synchronize();
+  for (size_t i = 0; i < places; ++i) gpu->driver().mem_free(parameters[i]);
+  sim::CostCounters sum = sim::counters(*kernel.main.name);
+  if (kernel.epilogue) add(sum, sim::counters(*kernel.epilogue->name));
+  return sum;
+}
+
+double quotient(uint64_t a, uint64_t b) { return b ? static_cast<double>(a) / static_cast<double>(b) : 1; }
+
+}  // namespace
+
+TEST_CASE("kernels for an H100 ask memory for what they need", "[codegen][cuda][goals]") {
+  const CountingDevices devices;
+  const SimulatedGpu gpu;
+  for (const Goal& goal : kernels()) {
+    const plan::KernelSources made = testing::explain(goal.make(), h100());
+    sim::CostCounters sum;
+    for (const runtime::PlanStep& step : made.scheduled.plan.steps)
+      add(sum, count_requests(made.sources[static_cast<size_t>(step.program)], made, step, gpu.target()));
+    const Requests found{quotient(sum.sectors, sum.ideal_sectors), quotient(sum.wavefronts, sum.ideal_wavefronts),
+                         quotient(sum.ideal_sectors, sum.global_requests)};
+    const auto open = open_requests().find(goal.name);
+    const Requests& bound = open == open_requests().end() ? kWantedRequests : open->second;
+    const std::string text =
+        fmt::format("{}: {:.3f} times the least sectors, {:.3f} times the bank passes, {:.2f} bytes", goal.name,
+                    found.sectors, found.bank_passes, found.bytes);
+    if (std::getenv("GPU_GOALS")) fmt::print("{}\n", text);
+    INFO(text);
+    CHECK(sum.global_requests > 0);
+    CHECK(found.sectors <= bound.sectors);
+    CHECK(found.bank_passes <= bound.bank_passes);
+    CHECK(found.bytes >= bound.bytes);
+  }
+}
+
+TEST_CASE("tiles of 16-bit products without their layout meet banks again", "[codegen][cuda][goals]") {
+  const CountingDevices devices;
+  const SimulatedGpu gpu;
+  const plan::KernelSources made = testing::explain(square_product(1024, bfloat16), h100());
+  const runtime::PlanStep& step = made.scheduled.plan.steps.at(0);
+  const codegen::NormalizedKernel kernel = codegen::normalize(made.scheduled.kernels.at(0), h100());
+  std::vector<Opt> opts = codegen::choose_opts(kernel.main, h100());
+  const sim::CostCounters laid_out =
+      count_requests(codegen::generate_source(kernel, h100(), opts, {}), made, step, gpu.target());
+  CHECK(laid_out.wavefronts == laid_out.ideal_wavefronts);
+  for (Opt& o : opts)
+    if (auto* copy = std::get_if<codegen::TileCopy>(&o)) copy->pad = copy->swizzle_unit = 0;
+  const sim::CostCounters plain =
+      count_requests(codegen::generate_source(kernel, h100(), opts, {}), made, step, gpu.target());
+  CHECK(plain.wavefronts >= 2 * plain.ideal_wavefronts);
+  CHECK(plain.sectors == laid_out.sectors);
 }
