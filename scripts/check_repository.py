@@ -49,7 +49,7 @@ MAY_INCLUDE = {
         "codegen/nest", "codegen/emit",
     ],
     "codegen/tune/gpu": [
-        "ir", "runtime/base", "codegen/kernel", "codegen/loopschedule", "codegen/nest",
+        "ir", "rewrite", "runtime/base", "codegen/kernel", "codegen/loopschedule", "codegen/nest",
         "codegen/tune/heuristic",
     ],
     "codegen/tune": ["runtime/base", "codegen/kernel", "codegen/loopschedule", "codegen/tune/heuristic", "codegen/tune/gpu"],

@@ -366,11 +366,11 @@ class KernelEmitter {
         });
       });
     }
-    int64_t rest = axis.size % width;
+    const bool ends = ends_with_block(axis, level.enclosing(), block_end);
+    int64_t rest = ends && axis.window ? 0 : axis.size % width;  // blocks of windows begin anywhere, with whole steps
     Id whole = axis.size ? emit_.number(axis.size - rest)
                          : emit_.index(Op::Sub, all, emit_.divide_unsigned(Op::Mod, all, emit_.number(width)));
-    const Id end =
-        rest == 0 && ends_with_block(axis, level.enclosing(), block_end) ? block_end : min_end(block_end, whole);
+    const Id end = rest == 0 && ends ? block_end : min_end(block_end, whole);
     auto whole_step = [&](Id at) { body(at, level.lanes, level.unroll, {}); };
     if (cut) {
       emit_segments(axis, begin, end, width, loop_note(axis, level, step_text(level)), whole_step);

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "codegen/kernel/access.h"
+#include "codegen/kernel/common_predicate.h"
 #include "codegen/kernel/ranges.h"
 #include "codegen/loopschedule/mma_tile.h"
 #include "codegen/nest/tile_copy.h"
@@ -59,6 +60,7 @@ class TileBuilder {
         UOp param = param_of(*kernel_.graph, tile);
         tile.fill = ir::store(param, indices_of(tile), at_positions(now, *it->second));
         now = ir::load(param, user_indices_of(*kernel_.graph, tile));
+        if (has_windows(*it->second) && is_skipped(n)) now = ir::where(zero_predicate(n), now, ir::like(now, 0.0));
         tiles_.push_back(std::move(tile));
         copies.erase(it);
       }
@@ -80,6 +82,13 @@ class TileBuilder {
 
   static bool has_windows(const TileCopy& copy) {
     return std::ranges::any_of(copy.dims, [](const TileCopy::CopyDim& d) { return d.taps >= 0; });
+  }
+  /// Whether sums of products leave out what a predicate makes 0. They still do so where a tile holds the zeros.
+  bool is_skipped(UOp value) const {
+    const UOp predicate = zero_predicate(value);
+    return predicate && std::ranges::any_of(nodes_, [&](UOp n) {
+             return n->op == Op::Reduce && common_predicate(n) == predicate && ir::contains(values_of(n), value);
+           });
   }
   /// The value as a function of positions in place of windows.
   UOp at_positions(UOp value, const TileCopy& copy) {

@@ -28,6 +28,12 @@ int64_t extent_of(const LoopSchedule& schedule, const LoopAxis& a, int level) {
   return a.outer() ? std::min(all, a.block) : all;
 }
 
+/// Whether all blocks that windows are made of have the same number of values.
+bool has_whole_blocks(const LoopSchedule& schedule, const LoopAxis& a, int level) {
+  const LoopAxis& along = schedule.of(a.window->along);
+  return along.size % (level >= 0 ? along.steps[static_cast<size_t>(level)] : along.block) == 0;
+}
+
 void require_plain(UOp value, const std::string& opt) {
   if (value->op == Op::Store || value->op == Op::Range || value->op == Op::Param || value->dtype == DType::Void)
     refuse(opt, "it is not a value");
@@ -140,8 +146,8 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
       refuse(opt, fmt::format("range {}: a block of {} is not a multiple of threads x lanes x unroll", d.range, block));
     tile.dims.push_back({a.range, d.level, extent, 0, a.window});
     if (a.window && (copy.panel || copy.swizzle_unit)) refuse(opt, "windows lie in plain rows");
-    if (block && a.window && d.lanes * d.unroll * d.threads > 1)
-      refuse(opt, "windows of a part of a range are copied one by one, as their blocks begin anywhere");
+    if (block && a.window && d.lanes * d.unroll * d.threads > 1 && !has_whole_blocks(schedule, a, d.level))
+      refuse(opt, "windows of a shorter last block are copied one by one, as the steps of a block begin anywhere");
     // A warp reads whole tiles of tensor cores, also where the range ends inside one.
     if (!(a.warp == WarpDigits{})) tile.dims.back().stored_extent = round_up(tile.dims.back().stored_extent, a.width());
   }

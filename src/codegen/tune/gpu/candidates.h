@@ -61,6 +61,8 @@ void propose_shares(TuneSpace& space, std::vector<Candidate>& out);
 void propose_products(TuneSpace& space, std::vector<Candidate>& out);
 /// Tiles of a product whose results are taps of windows, which the sum moves over an image.
 void propose_windows(TuneSpace& space, std::vector<Candidate>& out);
+/// Tiles of a product that sums over the taps of windows. `space` must outlive the candidates.
+void propose_window_sums(TuneSpace& space, std::vector<Candidate>& out);
 /// Tiles of tensor cores for one product in their steps, with staged factors. `space` must outlive the candidates.
 void propose_mma(TuneSpace& space, std::vector<Candidate>& out);
 /// Tiles of tensor cores for two products back to back: the second one's factor is made of the first one's results.

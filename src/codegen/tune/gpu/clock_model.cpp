@@ -20,6 +20,7 @@
 #include "codegen/tune/gpu/bank_conflicts.h"
 #include "codegen/tune/gpu/gpu_clocks.h"
 #include "codegen/tune/gpu/instruction_count.h"
+#include "codegen/tune/gpu/open_steps.h"
 #include "codegen/tune/gpu/thread_loop.h"
 #include "ir/ceil_div.h"
 #include "ir/combine.h"
@@ -67,13 +68,14 @@ class ClockModel {
   void add(const Statement& s, double accumulators) {
     const std::vector<ThreadLoop> loops = thread_loops_of(s, schedule_, ranges_);
     if (s.mma) return add_tiles(s, loops, accumulators);
+    const OpenSteps open = open_steps(s, loops, schedule_);
     const Tile* ring = ring_tile_filled_by(s, statements_);
     const bool async = ring && ring->tile_copy->async;
     const double before = instructions_;
     double registers = 0;                             // that hold loaded elements
     std::vector<std::pair<double, double>> accesses;  // iterations, latency of each
     for (UOp n : body_of(s.node)) {
-      if ((n == s.node && n->op != Op::Store) || is_known(n, s)) continue;
+      if ((n == s.node && n->op != Op::Store) || is_known(n, s) || open.decided.contains(n.get())) continue;
       const double iterations = iterations_to(loops, depth_of(n, loops));
       if (n->op == Op::Load || n->op == Op::Store) {
         const double latency = add_access(n, loops, iterations, async);
@@ -87,7 +89,7 @@ class ClockModel {
         instructions_ += instructions_of(n->op, n->dtype) * iterations * copies;
       }
     }
-    double chain = s.is_reduce() ? add_updates(s, loops) : s.is_scan() ? add_scan(s, loops) : 0;
+    double chain = s.is_reduce() ? add_updates(s, loops, open.copies) : s.is_scan() ? add_scan(s, loops) : 0;
     const double iterations = iterations_to(loops, loops.size());
     const double each = (instructions_ - before) / iterations;  // instructions of an iteration
     terms_.code += each;
@@ -120,8 +122,9 @@ class ClockModel {
         std::ranges::any_of(s.loops, [&](const LoopLevel& l) { return l.straight && ranges_.depends(n, l.range); });
     return straight && ir::is_alu(n->op) && !known_.insert(n.get()).second;
   }
-  /// Updates of accumulators, and how chains of several threads are joined. Returns the latency of a chain.
-  double add_updates(const Statement& s, const std::vector<ThreadLoop>& loops) {
+  /// Updates of accumulators by the share `open` of copies, and how chains of several threads are joined. Returns the
+  /// latency of a chain.
+  double add_updates(const Statement& s, const std::vector<ThreadLoop>& loops, double open) {
     double all = iterations_to(loops, loops.size()), once = all, chain = 1;  // `once`: for each shared accumulator
     for (const ThreadLoop& t : loops) {
       all *= t.copies;
@@ -131,7 +134,7 @@ class ClockModel {
     const double step = is_float(s.node->dtype) && s.node->reduction().tree.mma ? kStepInstructions
                         : s.node->reduction().combine == ir::Combine::Dot       ? 1
                                                                                 : step_instructions(s.node);
-    instructions_ += step * all;
+    instructions_ += step * all * open;
     if (const double shared = shared_step_instructions(s, ranges_); shared > 0) instructions_ -= shared * (all - once);
     const double outside = iterations_to(loops, s.carried() ? s.accumulator_depth : s.own_depth);
     double results = 1;

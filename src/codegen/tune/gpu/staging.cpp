@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "codegen/kernel/access.h"
 #include "codegen/nest/tile_copy.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 #include "ir/ceil_div.h"
@@ -25,8 +26,9 @@ bool has_windows(const std::vector<StagedDim>& dims) {
   return std::ranges::any_of(dims, [](const StagedDim& d) { return bool(d.taps); });
 }
 
-/// Threads along the contiguous range first, then along the others from the last to the first.
-void distribute(TileCopy& copy, const std::vector<StagedDim>& dims, UOp near, int64_t row, DType dtype, int threads) {
+/// Threads along the contiguous range first, then along the others from the last to the first. `vectors`: adjacent
+/// elements that may be copied together.
+void distribute(TileCopy& copy, const std::vector<StagedDim>& dims, UOp near, int64_t vectors, int threads) {
   std::vector<size_t> order(dims.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
   const auto first = std::ranges::find_if(order, [&](size_t i) { return dims[i].range == near; });
@@ -36,12 +38,8 @@ void distribute(TileCopy& copy, const std::vector<StagedDim>& dims, UOp near, in
   for (const size_t i : order) {
     TileCopy::CopyDim& d = copy.dims[i];
     const int64_t extent = dims[i].extent;
-    const bool window(dims[i].taps);
-    if (dims[i].range == near && !window)  // what does not begin at whole vectors is loaded element by element
-      while (d.lanes * 2 <= 16 / static_cast<int64_t>(size_of(dtype)) && extent % (d.lanes * 2) == 0 &&
-             row % (d.lanes * 2) == 0)
-        d.lanes *= 2;
-    if (window && d.level >= 0) continue;  // its blocks begin anywhere
+    if (dims[i].range == near)
+      while (d.lanes * 2 <= vectors && extent % (d.lanes * 2) == 0) d.lanes *= 2;
     int64_t count = std::min(left, extent / d.lanes);
     while (left % count || extent / d.lanes % count) --count;
     d.threads = static_cast<int>(count);
@@ -54,6 +52,18 @@ void distribute(TileCopy& copy, const std::vector<StagedDim>& dims, UOp near, in
     d.unroll = static_cast<int>(together);
     most /= together;
   }
+}
+
+/// The most adjacent elements of a row of up to 16 bytes that begin at whole vectors in each row. What does not is
+/// copied element by element, as is what a border may cut.
+int64_t vectors_of(TuneSpace& space, UOp value, const std::vector<StagedDim>& dims, UOp near) {
+  const auto dim = std::ranges::find_if(dims, [&](const StagedDim& d) { return d.range == near; });
+  const bool window = dim != dims.end() && dim->taps;
+  if (window && !(value->op == Op::Load && !predicate_of(value))) return 1;
+  const int64_t row = window ? dim->extent : space.analysis.size(near);
+  int64_t vectors = 16 / static_cast<int64_t>(size_of(value->dtype));
+  while (row % vectors) vectors /= 2;
+  return vectors;
 }
 
 /// Tries layouts of one order of dims.
@@ -128,7 +138,7 @@ std::optional<TileCopy> stage_value(TuneSpace& space, UOp value, std::vector<Sta
       if (d.taps) copy.dims.back().taps = range_id(d.taps);
     }
     const UOp along = near ? near : dims.back().range;
-    distribute(copy, dims, along, space.analysis.size(along), value->dtype, threads);
+    distribute(copy, dims, along, vectors_of(space, value, dims, along), threads);
     search.run(copy, dims, value->dtype);
   }
   return search.best;
@@ -147,7 +157,7 @@ std::optional<TileCopy> stage_matrices(TuneSpace& space, UOp value, std::vector<
   const UOp near = dims.back().range;
   TileCopy copy{number, {}};
   for (const StagedDim& d : dims) copy.dims.push_back({range_id(d.range), d.level});
-  distribute(copy, dims, near, space.analysis.size(near), value->dtype, threads);
+  distribute(copy, dims, near, vectors_of(space, value, dims, near), threads);
   const auto row = static_cast<int>(16 / size_of(value->dtype));
   if (dims.back().extent % row == 0) {  // eight threads name the rows of a matrix, and a warp reads four at once
     StagedDim& rows = dims[dims.size() - 2];

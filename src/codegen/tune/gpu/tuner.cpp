@@ -94,6 +94,7 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
     propose_shares(space, all);
     propose_products(space, all);
     propose_windows(space, all);
+    propose_window_sums(space, all);
     propose_mma(space, all);
     propose_transposes(space, all);
   };

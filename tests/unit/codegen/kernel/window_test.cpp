@@ -38,7 +38,12 @@ TEST_CASE("a window is a sum of two ranges on which nothing else depends", "[cod
   CHECK(window(i + k * two)->extent(4) == 8);
   CHECK(!window(i));
   CHECK(!window(k));
-  CHECK(!window(b.index(7) - i + k));         // against one another
+  CHECK(is(window(b.index(7) - i + k), 1, -1));
+  CHECK(is(window(b.index(7) + i - k, le(i, k)), 1, -1));
+  CHECK(is(window(i * two - k + two), 2, -1));
+  CHECK(window(i * two - k + two)->extent(8) == 17);
+  CHECK(window(i * two - k + two)->first() == 2);
+  CHECK(!window(i + k, le(i, k)));            // against one another
   CHECK(!window(i * two + k * b.index(3)));   // positions that no pair has
   CHECK(!window(sum, le(one, i)));            // a condition on one of them
   CHECK(!window(sum, le(two, i * two + k)));  // or on another sum
