@@ -79,7 +79,7 @@ Item attention(ProgramBuilder& r) {
   const int64_t heads = r.pick(1, 2), queries = r.pick(16, 40), keys = r.pick(33, 100), features = 16 * r.pick(1, 2);
   const Item q = r.leaf(d, {heads, queries, features}), k = r.leaf(d, {heads, keys, features}),
              v = r.leaf(d, {heads, keys, features});
-  const Tensor y = scaled_dot_product_attention(q.t, k.t, v.t, {.causal = r.chance(40)});
+  const Tensor y = scaled_dot_product_attention(q.t, k.t, v.t, {.is_causal = r.chance(40)});
   return finish(r, y, v.magnitude, 4 * rounding(r, d, v.magnitude));
 }
 

@@ -250,8 +250,7 @@ TEST_CASE("mma.sync needs all lanes of a warp, and operands that were written", 
         return number == unwritten ? gpu.allocate(words * 4) : gpu.upload(random_words(words, 1));
       };
       const auto a = operand(0, 128), b = operand(1, 64), c = operand(2, 128), d = gpu.allocate(128 * 4);
-      const CudaResult result =
-          gpu.launch(gpu.load(cuda::compile_ptx(edited(text, edit), 90), "k"), 1, threads, {d, a, b, c});
+      const CudaResult result = gpu.launch(gpu.load(ptx_of(edited(text, edit)), "k"), 1, threads, {d, a, b, c});
       return result == CudaResult::Success ? std::string() : sim::last_fault();
     };
     const Edit none{"", "", ""};
@@ -330,7 +329,7 @@ TEST_CASE("both ends of an asynchronous copy belong to it until the wait", "[cud
   const auto run = [&](const Edit& edit, uint64_t bytes) {
     Gpu gpu;
     const auto p = gpu.allocate(q.size() * 4);
-    const auto kernel = gpu.load(cuda::compile_ptx(edited(kOneCopy, edit), 90), "k");
+    const auto kernel = gpu.load(ptx_of(edited(kOneCopy, edit)), "k");
     const CudaResult result = gpu.launch(kernel, 1, 64, {p, gpu.upload(q), bytes});
     return result == CudaResult::Success ? std::pair(gpu.download<float>(p, q.size()), std::string())
                                          : std::pair(std::vector<float>(), sim::last_fault());
@@ -390,7 +389,7 @@ extern "C" __global__ void k(unsigned* p, const char* q, unsigned times) {{
     for (const uint64_t times : {1, 2}) {
       Gpu gpu;
       const auto p = gpu.allocate(32 * 4);
-      const auto kernel = gpu.load(cuda::compile_ptx(text(piece, from, to), 90), "k");
+      const auto kernel = gpu.load(ptx_of(text(piece, from, to)), "k");
       REQUIRE(gpu.launch(kernel, 1, 32, {p, gpu.upload(q), times}) == CudaResult::Success);
       const auto got = gpu.download<uint32_t>(p, 32);
       for (size_t lane = 0; lane < 32; ++lane)

@@ -102,11 +102,13 @@ TEST_CASE("Clang compiles what kernels on tensor cores say in words of CUDA", "[
   const runtime::Target target = runtime::cuda_target({});
   const KernelHarness b = product({128, 128, 256}, {DType::BF16, DType::BF16}, false);
   const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, target);
-  const std::string ptx = runtime::cuda::compile_ptx(
+  const runtime::CompileResult compiled = runtime::cuda::compile_ptx(
       codegen::generate_source(normalized, target, staged_opts(normalized.main), {}).text, target.sm);
+  INFO(compiled.log);
+  REQUIRE(compiled.ok);
   for (const char* part : {"mma.sync", "ldmatrix", "cp.async.c", "cvta.to.shared"}) {
     INFO(part);
-    CHECK(ptx.find(part) != std::string::npos);
+    CHECK(compiled.object.find(part) != std::string::npos);
   }
 }
 
