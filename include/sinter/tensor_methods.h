@@ -411,8 +411,7 @@ class TensorMethods : public InPlaceMethods {
   Tensor swapdims(int64_t a, int64_t b, Loc where = Loc::current()) const;  ///< transpose()
   std::vector<Tensor> split_with_sizes(const std::vector<int64_t>& sizes, int64_t axis = 0,
                                        Loc where = Loc::current()) const;  ///< split()
-  // NOLINTNEXTLINE(readability-identifier-naming): NumPy's and PyTorch's
-  Tensor T(Loc where = Loc::current()) const;  ///< t()
+  Tensor T(Loc where = Loc::current()) const;                              ///< t()
   /// @}
 
   /// @name Hooks
