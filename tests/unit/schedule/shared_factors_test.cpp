@@ -1,7 +1,7 @@
 // Which matrices are packed once for many products, and that no sum changes.
 #include "catch.h"
+#include "on_cpu.h"
 #include "schedule/schedule.h"
-#include "unit/runtime_support.h"
 #include "unit/schedule_support.h"
 #include "unit/tensor_support.h"
 
@@ -67,8 +67,8 @@ TEST_CASE("products over panels have the bits of products over the matrix", "[sc
   }
 }
 
-TEST_CASE("compiled products over panels have the bits of products one by one", "[schedule][tensor]") {
-  const runtime_test::ScopedEnv device("SINTER_DEVICE", "cpu");
+TEST_CASE("compiled products over panels have the bits of products one by one", "[schedule]") {
+  const OnCpu cpu;
   Generator g(4);
   const auto drawn = [&](Shape shape, DType dtype) {
     return randn(shape, {.dtype = float32, .generator = &g}).to(dtype).realize();
