@@ -130,9 +130,10 @@ int main(int argc, char** argv) {
     return scores;
   };
   if (run.checking()) {  // token by token, the loss is that of all tokens at once
-    sn::Tensor loss = sn::zeros({});
-    for (int64_t i = 0; i < 8; ++i) loss += cross_entropy(decode(codes[static_cast<size_t>(i)], i), text[i + 1]);
-    run.log(1, 1, {{"decoded", loss / 8}});
+    double loss = 0;
+    for (int64_t i = 0; i < 8; ++i)
+      loss += cross_entropy(decode(codes[static_cast<size_t>(i)], i), text[i + 1]).item<double>();
+    run.log(1, 1, {{"decoded", sn::Tensor(loss / 8)}});
   } else {
     std::string written = "T";
     for (int64_t i = 0; i + 1 < kContext; ++i) {

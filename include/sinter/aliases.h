@@ -86,6 +86,7 @@ using sinter::vector_norm;
 inline Tensor norm(Arg x, std::optional<double> order = {}, Axes axes = all_axes, bool keepdim = false) {
   return linalg_norm(x, order, std::move(axes), keepdim);
 }
+/// The same of a whole order.
 inline Tensor norm(Arg x, std::integral auto order, Axes axes = all_axes, bool keepdim = false) {
   return linalg_norm(x, static_cast<double>(order), std::move(axes), keepdim);
 }

@@ -131,7 +131,9 @@ Results from_list(std::vector<Tensor> list) {
 /// How an argument is named, or several.
 template <class Which>
 concept Argnum = std::integral<Which> || std::same_as<Which, Argnums>;
+/// The number of an argument as a list, or the list.
 inline Argnums as_argnums(std::integral auto argnum) { return {static_cast<int64_t>(argnum)}; }
+/// The same.
 inline Argnums as_argnums(Argnums argnums) { return argnums; }
 /// The numbers 0 to count - 1.
 inline Argnums first_argnums(size_t count) {
@@ -141,10 +143,13 @@ inline Argnums first_argnums(size_t count) {
 }
 /// What a transform made for one argument, or the list for several.
 inline Tensor one_or_all(std::vector<Tensor> made, std::integral auto) { return std::move(made[0]); }
+/// The same.
 inline std::vector<Tensor> one_or_all(std::vector<Tensor> made, const Argnums&) { return made; }
+/// The same beside the value.
 inline ValueAnd one_or_all(ValueAndEach made, std::integral auto) {
   return {std::move(made.value), std::move(made.others[0])};
 }
+/// The same.
 inline ValueAndEach one_or_all(ValueAndEach made, const Argnums&) { return made; }
 
 /// transform(f of a list, x, argnums, where) as a function of tensors.
@@ -162,8 +167,9 @@ template <class F, transforms::Argnum Which = transforms::Argnums>
 auto grad(F f, Which which, Loc where = Loc::current()) {
   return transforms::by_arguments(std::move(f), std::move(which), transforms::grad, where);
 }
+/// By argument 0.
 template <class F>
-auto grad(F f, Loc where = Loc::current()) {  ///< by argument 0
+auto grad(F f, Loc where = Loc::current()) {
   return grad(std::move(f), 0, where);
 }
 /// The value and the gradient, or the gradients: `auto [value, gradient] = value_and_grad(f)(x);`.
@@ -171,8 +177,9 @@ template <class F, transforms::Argnum Which = transforms::Argnums>
 auto value_and_grad(F f, Which which, Loc where = Loc::current()) {
   return transforms::by_arguments(std::move(f), std::move(which), transforms::value_and_grad, where);
 }
+/// By argument 0.
 template <class F>
-auto value_and_grad(F f, Loc where = Loc::current()) {  ///< by argument 0
+auto value_and_grad(F f, Loc where = Loc::current()) {
   return value_and_grad(std::move(f), 0, where);
 }
 /// f(x), and seed times its Jacobian.
@@ -205,8 +212,9 @@ template <class F, transforms::Argnum Which = transforms::Argnums>
 auto jacrev(F f, Which which, Loc where = Loc::current()) {
   return transforms::by_arguments(std::move(f), std::move(which), transforms::jacrev, where);
 }
+/// By argument 0.
 template <class F>
-auto jacrev(F f, Loc where = Loc::current()) {  ///< by argument 0
+auto jacrev(F f, Loc where = Loc::current()) {
   return jacrev(std::move(f), 0, where);
 }
 /// The derivatives of jacrev(), from the argument forward, which is quick where it has fewer elements than the value.
@@ -214,8 +222,9 @@ template <class F, transforms::Argnum Which = transforms::Argnums>
 auto jacfwd(F f, Which which, Loc where = Loc::current()) {
   return transforms::by_arguments(std::move(f), std::move(which), transforms::jacfwd, where);
 }
+/// By argument 0.
 template <class F>
-auto jacfwd(F f, Loc where = Loc::current()) {  ///< by argument 0
+auto jacfwd(F f, Loc where = Loc::current()) {
   return jacfwd(std::move(f), 0, where);
 }
 /// jacrev(), by the name of torch.autograd.functional.
@@ -223,12 +232,14 @@ template <class F, transforms::Argnum Which = transforms::Argnums>
 auto jacobian(F f, Which which, Loc where = Loc::current()) {
   return jacrev(std::move(f), std::move(which), where);
 }
+/// By argument 0.
 template <class F>
-auto jacobian(F f, Loc where = Loc::current()) {  ///< by argument 0
+auto jacobian(F f, Loc where = Loc::current()) {
   return jacrev(std::move(f), 0, where);
 }
+/// Jacrev(f)(x).
 template <class F, std::same_as<Tensor> X>
-Tensor jacobian(F f, const X& x, Loc where = Loc::current()) {  ///< jacrev(f)(x)
+Tensor jacobian(F f, const X& x, Loc where = Loc::current()) {
   return jacrev(std::move(f), where)(x);
 }
 /// All second derivatives of a scalar f by one argument: its shape twice.
@@ -236,12 +247,14 @@ template <class F>
 auto hessian(F f, std::integral auto which, Loc where = Loc::current()) {
   return jacrev(grad(std::move(f), which, where), which, where);
 }
+/// By argument 0.
 template <class F>
-auto hessian(F f, Loc where = Loc::current()) {  ///< by argument 0
+auto hessian(F f, Loc where = Loc::current()) {
   return hessian(std::move(f), 0, where);
 }
+/// Hessian(f)(x).
 template <class F, std::same_as<Tensor> X>
-Tensor hessian(F f, const X& x, Loc where = Loc::current()) {  ///< hessian(f)(x)
+Tensor hessian(F f, const X& x, Loc where = Loc::current()) {
   return hessian(std::move(f), where)(x);
 }
 /// f for each element along an axis: vmap(f)(x) is stack({f(x[0]), f(x[1]), ...}). f may give several tensors, as a
