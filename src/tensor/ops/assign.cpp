@@ -116,8 +116,8 @@ Place& Place::assign(Arg value) {
     to = unmask(target_, *items_);  // a host read: no node lives across it
   }
   const Call call("at", where_);
+  const UOp old = node_of(target_);  // throws for an empty handle
   const Cell& cell = *target_.cell();
-  const UOp old = node_of(target_);
   UOp next;
   if (!has_tensor(to.items)) {
     const BasicIndex part = resolve(old, to.items);
