@@ -4,7 +4,6 @@
 // first seed.
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <optional>
 #include <random>
 #include <string>
@@ -13,6 +12,7 @@
 #include "catch.h"
 #include "fault.h"
 #include "float_modes.h"
+#include "setting.h"
 #include "sinter/sinter.h"
 
 using namespace sinter;
@@ -21,11 +21,6 @@ namespace {
 
 constexpr int64_t kSize = 6;
 constexpr int kCalls = 9;
-
-uint64_t setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 struct Random {
   std::mt19937_64 engine;

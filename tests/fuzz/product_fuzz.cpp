@@ -1,23 +1,13 @@
 // Random programs with products of 16-bit floats three ways, as program_fuzz.cpp runs others. On a GPU with tensor
 // cores these sum in steps. FUZZ_PRODUCTS sets how many, FUZZ_SEED the first seed.
-#include <cstdlib>
-
 #include "cases.h"
 #include "catch.h"
 #include "plan_coverage.h"
 #include "random_program.h"
 #include "semantics/tensor_cores.h"
+#include "setting.h"
 
 using namespace sinter;
-
-namespace {
-
-uint64_t setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
-}  // namespace
 
 TEST_CASE("random programs of 16-bit products agree: interpreted, fused, unfused", "[programs]") {
   const uint64_t count = setting("FUZZ_PRODUCTS", cases(24)), first = setting("FUZZ_SEED", 1);

@@ -1,21 +1,11 @@
 // Random programs whose kernels get their Opts by trying: the same numbers as interpreted. FUZZ_SEARCHES sets how many,
 // FUZZ_SEED the first seed.
-#include <cstdlib>
-
 #include "catch.h"
 #include "random_program.h"
+#include "setting.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter;
-
-namespace {
-
-uint64_t setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
-}  // namespace
 
 TEST_CASE("random programs agree when their kernels are searched for", "[search]") {
   const uint64_t count = setting("FUZZ_SEARCHES", 20), first = setting("FUZZ_SEED", 1);

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <random>
 #include <string>
@@ -17,6 +16,7 @@
 #include "on_cpu.h"
 #include "runtime/cpu/thread_pool.h"
 #include "schedule/simplify/scan_blocks.h"
+#include "setting.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 
@@ -220,11 +220,6 @@ std::string fault_of(uint64_t seed, int longest = kLongest) {
   const Sum s = drawn(seed, longest);
   const std::string fault = fault_of(s);
   return fault.empty() ? fault : s.listing() + fault;
-}
-
-uint64_t setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
 }  // namespace
