@@ -6,6 +6,7 @@
 #include <array>
 
 #include "codegen/nest/tile_copy.h"
+#include "rewrite/linear.h"
 
 namespace sinter::codegen {
 namespace {
@@ -22,13 +23,14 @@ int64_t bank_passes(std::span<const int64_t> first, int64_t width, int64_t bytes
   std::array<int64_t, kWarp> words{};
   for (size_t begin = 0; begin < first.size(); begin += static_cast<size_t>(together)) {
     const size_t count = std::min(first.size() - begin, static_cast<size_t>(together));
-    for (size_t i = 0; i < count; ++i) words[i] = first[begin + i] * bytes / unit;
+    for (size_t i = 0; i < count; ++i) words[i] = ir::floor_div(first[begin + i] * bytes, unit);
     const auto last = words.begin() + static_cast<std::ptrdiff_t>(count);
     std::sort(words.begin(), last);
     std::array<int, kWarp> requests{};  // distinct words of each bank
     int most = 0;
     const auto end = std::unique(words.begin(), last);
-    for (auto word = words.begin(); word != end; ++word) most = std::max(most, ++requests[*word % together]);
+    for (auto word = words.begin(); word != end; ++word)
+      most = std::max(most, ++requests[ir::floor_mod(*word, together)]);
     passes += most;
   }
   return passes;

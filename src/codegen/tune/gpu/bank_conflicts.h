@@ -11,7 +11,7 @@
 namespace sinter::codegen {
 
 /// Passes over the banks when thread t of a warp accesses `width` adjacent elements of `bytes` each from element
-/// first[t] on, as one vector.
+/// first[t] on, as one vector. Elements count from any place: a walk backwards gives negative ones.
 int64_t bank_passes(std::span<const int64_t> first, int64_t width, int64_t bytes);
 
 /// How threads walk over one dim of a tile of `extent` values: thread t begins at lanes * (t / stride % threads).

@@ -25,6 +25,7 @@
 #include "ir/ceil_div.h"
 #include "ir/combine.h"
 #include "ir/walk.h"
+#include "rewrite/linear.h"
 
 namespace sinter::codegen {
 namespace {
@@ -348,17 +349,14 @@ class ClockModel {
     std::set<int64_t> sectors, lines;
     for (int64_t a : at)
       for (int64_t byte = a * size; byte < (a + vector) * size; byte += std::min(kSector, vector * size)) {
-        sectors.insert(floor_of(byte, kSector));
-        lines.insert(floor_of(byte, kLine));
+        sectors.insert(ir::floor_div(byte, kSector));
+        lines.insert(ir::floor_div(byte, kLine));
       }
-    const int64_t lowest = *std::ranges::min_element(at);
-    for (int64_t& a : at) a -= lowest;
     // L1 has the banks of shared memory, and looks up a few lines at a time.
     return {
         std::max(static_cast<double>(bank_passes(at, vector, size)), static_cast<double>(lines.size()) / kTagsPerPass),
         static_cast<double>(sectors.size())};
   }
-  static int64_t floor_of(int64_t byte, int64_t unit) { return (byte - (byte % unit + unit) % unit) / unit; }
 
   /// Passes over the banks for one element or vector of each thread of a warp.
   double passes_of(const Tile& tile, const std::vector<ThreadLoop>& loops, int64_t size, int64_t vector) const {
@@ -371,7 +369,8 @@ class ClockModel {
       if (tile.swizzle_period) {
         const TileCopy& copy = *tile.tile_copy;
         const int64_t pitch = std::max<int64_t>(tile.dims[tile.dims.size() - 2].stride, 1);
-        column ^= row / pitch / copy.swizzle_rows % (tile.swizzle_period / copy.swizzle_unit) * copy.swizzle_unit;
+        const int64_t units = tile.swizzle_period / copy.swizzle_unit;
+        column ^= ir::floor_mod(ir::floor_div(row, pitch * copy.swizzle_rows), units) * copy.swizzle_unit;
       }
       at.push_back(row + column);
     }

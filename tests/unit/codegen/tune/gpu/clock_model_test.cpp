@@ -7,6 +7,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/loopschedule/opt_parse.h"
+#include "codegen/tune/gpu/bank_conflicts.h"
 #include "codegen/tune/gpu/last_block.h"
 #include "codegen/tune/gpu/tuner.h"
 #include "cuda_lint.h"
@@ -76,6 +77,21 @@ codegen::NormalizedKernel kernel_as_measured(const MeasuredKernel& m) {
 }
 
 }  // namespace
+
+TEST_CASE("bank passes do not depend on the element that a warp counts from", "[codegen][cuda]") {
+  for (const int64_t stride : {1, 2, 5, 8, 31, 32, 33})
+    for (const int64_t width : {1, 2, 4})
+      for (const int64_t bytes : {2, 4, 8}) {
+        if (width * bytes > 16) continue;
+        INFO("stride " << stride << ", width " << width << ", bytes " << bytes);
+        std::vector<int64_t> from_first, from_last;
+        for (int64_t thread = 0; thread < codegen::kWarp; ++thread) {
+          from_first.push_back(thread * stride * width);
+          from_last.push_back((thread - codegen::kWarp) * stride * width);
+        }
+        CHECK(codegen::bank_passes(from_last, width, bytes) == codegen::bank_passes(from_first, width, bytes));
+      }
+}
 
 TEST_CASE("the clock model ranks kernels as an H100 does", "[codegen][cuda][clock-model]") {
   std::vector<double> measured, predicted;
