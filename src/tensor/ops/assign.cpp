@@ -48,12 +48,38 @@ UOp with_part(const Cell& cell, UOp x, const BasicIndex& part, UOp v) {
   return next_version(cell, reshape(v, sizes), whole ? std::optional<Region>() : box);
 }
 
-/// `value` scattered to the elements of the part that the items' integer tensors name; of several values for one
-/// element the last stays. `target` is the tensor that is written, for errors.
-UOp scattered_part(UOp part, const AdvancedIndex& to, UOp target, const Arg& value) {
+/// `value` scattered to the elements of the part that the items' integer tensors name. `target` is the tensor that is
+/// written, for errors.
+UOp scattered_part(UOp part, const AdvancedIndex& to, UOp target, const Arg& value, ScatterMode mode) {
   const Shape shape = picked_shape(part, to.axes, to.index, to.place);
   const UOp v = convert_to_part(value, target, shape);
-  return tensor::put(part, to.axes, to.index, to.place, v, ScatterMode::Set);
+  return tensor::put(part, to.axes, to.index, to.place, v, mode);
+}
+
+/// Writes the value to the part that the items name. A mask among them is read to the host.
+void write(const Tensor& target, std::span<const Index> items, const Arg& value, Loc where, ScatterMode mode) {
+  UnmaskedIndex to{{}, {items.begin(), items.end()}};
+  const bool masked = has_mask(items);
+  if (masked) to = unmask(target, items);  // a host read: no node lives across it
+  const Call call("at", where);
+  const UOp old = node_of(target);  // throws for an empty handle
+  const Cell& cell = *target.cell();
+  UOp next;
+  if (!has_tensor(to.items)) {
+    const BasicIndex part = resolve(old, to.items);
+    require_assignable(cell);
+    next = with_part(cell, old, part, convert_to_part(value, old, part.shape));
+  } else {
+    const UOp x = masked ? reshape(old, to.shape) : old;
+    const AdvancedIndex advanced = resolve_advanced(x, to.items);
+    const BasicIndex part = resolve(x, advanced.basic);
+    require_assignable(cell);
+    const UOp v = scattered_part(read(x, part), advanced, old, value, mode);
+    const bool whole = part.box() && part.region() == full_region(x->shape);
+    next = !masked ? with_part(cell, x, part, v)
+                   : next_version(cell, reshape(whole ? v : overwrite(x, part, v), old->shape));
+  }
+  install(target.cell(), next);
 }
 
 /// Makes a version with the value where the mask is true; false for no mask.
@@ -104,37 +130,20 @@ Place::Place(Tensor target, std::vector<Index> items, Loc where)
 
 Place& Place::assign(Arg value) {
   const OuterCall outer("at", where_);
-  UnmaskedIndex to{{}, *items_};
-  if (has_mask(*items_)) {
-    const bool written = [&] {
-      const Call call("at", where_);
-      const UOp old = node_of(target_);
-      require_kind(value, old);
-      return write_masked(target_, masked_value(old, *items_, operand(value, old->dtype)));
-    }();
-    if (written) return *this;
-    to = unmask(target_, *items_);  // a host read: no node lives across it
-  }
-  const Call call("at", where_);
-  const UOp old = node_of(target_);  // throws for an empty handle
-  const Cell& cell = *target_.cell();
-  UOp next;
-  if (!has_tensor(to.items)) {
-    const BasicIndex part = resolve(old, to.items);
-    require_assignable(cell);
-    next = with_part(cell, old, part, convert_to_part(value, old, part.shape));
-  } else {
-    const bool masked = has_mask(*items_);
-    const UOp x = masked ? reshape(old, to.shape) : old;
-    const AdvancedIndex advanced = resolve_advanced(x, to.items);
-    const BasicIndex part = resolve(x, advanced.basic);
-    require_assignable(cell);
-    const UOp v = scattered_part(read(x, part), advanced, old, value);
-    const bool whole = part.box() && part.region() == full_region(x->shape);
-    next = !masked ? with_part(cell, x, part, v)
-                   : next_version(cell, reshape(whole ? v : overwrite(x, part, v), old->shape));
-  }
-  install(target_.cell(), next);
+  const bool masked = has_mask(*items_) && [&] {
+    const Call call("at", where_);
+    const UOp old = node_of(target_);
+    require_kind(value, old);
+    return write_masked(target_, masked_value(old, *items_, operand(value, old->dtype)));
+  }();
+  if (!masked) write(target_, *items_, value, where_, ScatterMode::Set);
+  return *this;
+}
+
+Place& Place::accumulate(Arg value) {
+  const OuterCall outer("at", where_);
+  if (!has_tensor(*items_)) return *this += value;
+  if (!update_masked(target_, *items_, value, operator+)) write(target_, *items_, value, where_, ScatterMode::Add);
   return *this;
 }
 

@@ -189,14 +189,9 @@ SINTER_WRITE(index_fill_, index_fill, where, (int64_t axis, const Tensor& index,
              value)
 Tensor& InPlaceMethods::index_put_(const std::vector<Index>& items, Arg value, bool accumulate, Loc where) & {
   const OuterCall call("index_put_", where);
-  if (!accumulate) {
-    self().at(items, where).assign(value);
-    return self();
-  }
-  const Shape shape = self().shape(where);
-  const Tensor part = arange(shape.numel(), int64, self().device()).reshape(shape).index(items, where);
-  if (value.is_tensor()) value = Arg(sinter::broadcast_to(Tensor(value.cell()), part.shape()).reshape({-1}), where);
-  return self().assign(sinter::scatter_add(self().reshape({-1}), 0, part.reshape({-1}), value).reshape(shape), where);
+  Place part = self().at(items, where);
+  accumulate ? part.accumulate(value) : part.assign(value);
+  return self();
 }
 Tensor& InPlaceMethods::put_at_tensors(const std::vector<Tensor>& indices, Arg value, bool accumulate, Loc where) {
   return index_put_(std::vector<Index>(indices.begin(), indices.end()), value, accumulate, where);

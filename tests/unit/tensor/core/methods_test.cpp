@@ -51,6 +51,25 @@ TEST_CASE("index_put_ takes the items of an index", "[tensor]") {
   Tensor d = zeros({3}, float64);
   d.index_put_({places}, 0.1, true);
   CHECK(numbers(d) == list({0.1, 0, 0.1 + 0.1}));
+  CHECK(ints(written([&](Tensor& y) { y.index_put_({Slice{0, 2}}, 1, true); })) == ints(where(x < 8, x + 1, x)));
+  CHECK(ints(written([&](Tensor& y) { y.index_put_({x > 9}, 5, true); })) == ints(where(x > 9, x + 5, x)));
+  CHECK(ints(written([&](Tensor& y) { y.index_put_({x > 9}, from({4, 5}), true); })) ==
+        std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 14, 16});
+  CHECK_THROWS_WITH(written([&](Tensor& y) { y.index_put_({places}, 0.5, true); }),
+                    Catch::StartsWith("index_put_: ") && Contains("float") && Contains("int"));
+}
+
+TEST_CASE("index_put_ adds to a tensor of a symbolic size", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  const Var n("n", 1, 8);
+  const Tensor places = from({2, 0, 2});
+  for (const int64_t rows : {3, 5}) {
+    Tensor x = zeros({n(rows), 2}, int64);
+    x.index_put_({places}, 1, true);
+    const std::vector<int64_t> sums = x.to_vector<int64_t>();
+    CHECK(std::vector<int64_t>(sums.begin(), sums.begin() + 6) == std::vector<int64_t>{1, 1, 0, 0, 2, 2});
+    CHECK(std::ranges::count(sums, 0) == 2 * rows - 4);
+  }
 }
 
 TEST_CASE("errors of methods with _ bear their names", "[tensor]") {
