@@ -107,6 +107,7 @@ TEST_CASE("a decision is another machine's, kernel's or question's where anythin
   machine("vectors", [](runtime::Target& t) { t.vector_bytes = t.vector_bytes == 16 ? 32 : 16; });
   machine("registers", [](runtime::Target& t) { t.vector_registers = 48 - t.vector_registers; });
   machine("multiplications", [](runtime::Target& t) { t.multiplies_per_cycle = 3 - t.multiplies_per_cycle; });
+  machine("latency", [](runtime::Target& t) { ++t.multiply_latency; });
   machine("fma", [](runtime::Target& t) { t.fma = !t.fma; });
   if (host.masks)
     machine("masks",

@@ -17,7 +17,6 @@ using ir::contains;
 /// Operations that a node counts as: 4 for a division or square root, 125 for Threefry, 0 for index arithmetic.
 double operations_of(UOp n);
 
-inline constexpr double kLatency = 4;   ///< cycles until an accumulator can be used again
 inline constexpr double kGather = 1.5;  ///< cycles per element of a vector whose lanes are not contiguous
 
 /// A REDUCE or STORE. A SCAN is counted with the statements that read it. A matrix product in blocks counts as one

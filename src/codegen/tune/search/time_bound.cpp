@@ -136,8 +136,8 @@ double TimeBound::latency(const LoopShape& s) const {
     for (UOp r : w.reduced_ranges) steps *= static_cast<double>(analysis_.size(r));
     if (!w.is_reduce() || steps < kMinLatencyBoundSteps) continue;
     const double vectors = s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
-    longest =
-        std::max(longest, vectors * ir::accumulator_count(w.node->reduction().combine) / s.accumulators(w) * kLatency);
+    longest = std::max(longest, vectors * ir::accumulator_count(w.node->reduction().combine) / s.accumulators(w) *
+                                    target_.multiply_latency);
   }
   return longest;
 }
