@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "codegen/emit/async_copy.h"
-#include "codegen/emit/finite_tiles.h"
+#include "codegen/emit/finite_factors.h"
 #include "codegen/emit/live_loops.h"
 #include "codegen/emit/loop_note.h"
 #include "codegen/emit/memory_slots.h"
@@ -51,8 +51,8 @@ class KernelEmitter {
         accumulators_(statements, values_, emit_, schedule.threads),
         unrolled_copies_(values_, ranges),
         mma_(statements, values_, emit_, code_, accumulators_, unrolled_copies_),
-        finite_tiles_(schedule, statements, emit_),
-        elements_(statements, values_, emit_, accumulators_, unrolled_copies_, ranges, finite_tiles_, cpu_),
+        finite_factors_(schedule, statements, ranges, emit_),
+        elements_(statements, values_, emit_, accumulators_, unrolled_copies_, ranges, finite_factors_, cpu_),
         staging_registers_(statements, values_, emit_, schedule.threads),
         live_loops_(schedule, values_, emit_),
         store_runs_(kernel, statements, values_, emit_, unrolled_copies_, ranges) {}
@@ -64,6 +64,7 @@ class KernelEmitter {
     code_.occupancy = schedule_.occupancy;
     code_.last_block = schedule_.last_block;
     assign_slots(kernel_, statements_.tiles, fast_bytes_, code_);
+    if (cpu_) finite_factors_.look_at_tensors();
     emit_task_loop(tree);
     if (!schedule_.nontemporal.empty()) emit_.insert_here({InstCode::Fence, {}, {}});
     return std::move(code_);
@@ -130,11 +131,11 @@ class KernelEmitter {
       const LoopItem& item = items[i];
       if (item.has_body()) {
         const Id guard = item.kind == ItemKind::FillNext ? kNone : guard_condition(item.level.guard);
-        const bool fill = cpu_ && finite_tiles_.begin(item, guard != kNone);
+        const bool fill = cpu_ && finite_factors_.begin(item, guard != kNone);
         if (guard != kNone) emit_.open_if(guard);
         item.kind == ItemKind::Loop ? emit_loop(item) : emit_ring_fill(item);
         if (guard != kNone) emit_.close();
-        if (fill) finite_tiles_.end();
+        if (fill) finite_factors_.end();
         continue;
       }
       if (item.kind == ItemKind::Barrier) {
@@ -156,7 +157,7 @@ class KernelEmitter {
       if (item.kind == ItemKind::Init) {
         init_accumulators(item.statement);
         if (i + 1 < items.size() && only_reduce(items[i + 1].body) == item.statement && items[i + 1].level.guard < 0 &&
-            elements_.add_without_border(item.statement, [&] { emit_loop(items[i + 1]); }))
+            elements_.add_beside_finite(item.statement, [&] { emit_loop(items[i + 1]); }))
           ++i;
         continue;
       }
@@ -195,7 +196,7 @@ class KernelEmitter {
     const Id guard = s.loops.empty() ? guard_condition(s.guard) : kNone;
     if (guard != kNone) emit_.open_if(guard);
     const Id v = emit_store(values_, emit_, s, statements_, schedule_.threads, cold_);
-    finite_tiles_.add(s, v);
+    finite_factors_.add(s, v);
     if (guard != kNone)
       emit_.close();
     else if (!predicate_of(s.node) && s.node->integer() == 0)
@@ -479,7 +480,7 @@ class KernelEmitter {
   Accumulators accumulators_;
   UnrolledCopies unrolled_copies_;
   MmaBody mma_;
-  FiniteTiles finite_tiles_;
+  FiniteFactors finite_factors_;
   ReductionElements elements_;
   StagingRegisters staging_registers_;
   LiveLoops live_loops_;

@@ -30,8 +30,10 @@ UOp all_of(const std::vector<UOp>& conditions) {
 }  // namespace
 
 void ReductionElements::add(int statement) {
-  if (add_unswitched(statement)) return;
   const UOp sum = at(statement).node;
+  if (closed_ == Closed::Multiplied)
+    return unrolled_copies_.for_each(sum, true, [&] { accumulators_.update(statement); });
+  if (add_unswitched(statement)) return;
   const std::optional<OpenPredicate> predicate = open_predicate(statement);
   if (!predicate) return add_masked(statement);
   if (predicate->masked) {
@@ -138,20 +140,33 @@ Id ReductionElements::has_finite_border(int statement) {
       return l.unroll > 1 && ir::contains(ranges_of(s.node), l.range) && ranges_.depends(c, l.range);
     });
   };
-  return std::ranges::any_of(ir::operands_of(predicate_of(loads[0]), Op::And), is_common) ? finite_tiles_.finite(other)
-                                                                                          : kNone;
+  return std::ranges::any_of(ir::operands_of(predicate_of(loads[0]), Op::And), is_common)
+             ? finite_factors_.finite(other)
+             : kNone;
 }
 
-bool ReductionElements::add_without_border(int statement, const std::function<void()>& loop) {
-  const Id finite = has_finite_border(statement);
+/// Whether the factor beside a border is finite, and what then becomes of closed elements; kNone: unknown.
+Id ReductionElements::is_beside_finite(int statement, Closed& closed) {
+  closed = Closed::Skipped;
+  if (const Id finite = has_finite_border(statement); finite != kNone) return finite;
+  closed = Closed::Multiplied;
+  const UOp other = unswitch_ ? factor_beside_zeros(at(statement), statements_, ranges_) : UOp();
+  return other ? finite_factors_.finite(other) : kNone;
+}
+
+bool ReductionElements::add_beside_finite(int statement, const std::function<void()>& loop) {
+  Closed closed = Closed::AsWritten;
+  const Id finite = is_beside_finite(statement, closed);
   if (finite == kNone) return false;
   const UOp sum = at(statement).node;
   const Type boolean{DType::Bool, 1};
   const Id again = emit_.insert_here({InstCode::Accumulator, boolean, {emit_.truth(true)}, 1});
   emit_.open_if(finite);
-  skips_border_ = true;
+  closed_ = closed;
+  const UOp before = values_.suppose(closed == Closed::Multiplied ? predicate_of_chain(sum) : UOp());
   loop();
-  skips_border_ = false;
+  values_.suppose(before);
+  closed_ = Closed::AsWritten;
   Id negative = kNone;
   unrolled_copies_.for_each(sum, false, [&] {
     const Id here = accumulators_.has_negative_zero(statement);
@@ -215,7 +230,7 @@ bool ReductionElements::add_unswitched(int statement) {
         values_.assume(all);
         unrolled_copies_.for_each(n, true, update);
       },
-      skips_border_ ? nullptr : closed);
+      closed_ == Closed::Skipped ? nullptr : closed);
   return true;
 }
 
@@ -247,7 +262,7 @@ void ReductionElements::add_masked(int statement) {
 }
 
 LoopBounds ReductionElements::bounds_of(const LoopItem& loop, int sum) {
-  const UOp predicate = sum < 0 ? UOp() : predicate_of_chain(at(sum).node);
+  const UOp predicate = sum < 0 || closed_ == Closed::Multiplied ? UOp() : predicate_of_chain(at(sum).node);
   if (!predicate) return {};
   const std::vector<UOp> inside = ranges_of(loop);
   return solve_bounds(predicate, loop.level.range, [&](UOp n) {

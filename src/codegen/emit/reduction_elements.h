@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "codegen/emit/finite_tiles.h"
+#include "codegen/emit/finite_factors.h"
 #include "codegen/emit/reduction_body.h"
 #include "codegen/emit/unrolled_copies.h"
 #include "codegen/emit/values.h"
@@ -22,23 +22,24 @@ class ReductionElements {
  public:
   /// `unswitch`: whether a step of a sum may have two versions, by a condition that its loads or lanes share.
   ReductionElements(const Statements& statements, Values& values, BlockWriter& emit, Accumulators& accumulators,
-                    UnrolledCopies& copies, FreeRanges& ranges, const FiniteTiles& finite_tiles, bool unswitch)
+                    UnrolledCopies& copies, FreeRanges& ranges, const FiniteFactors& finite_factors, bool unswitch)
       : statements_(statements),
         values_(values),
         emit_(emit),
         accumulators_(accumulators),
         unrolled_copies_(copies),
         ranges_(ranges),
-        finite_tiles_(finite_tiles),
+        finite_factors_(finite_factors),
         unswitch_(unswitch) {}
 
   /// Adds the current element to a REDUCE, in each unrolled copy.
   void add(int statement);
 
-  /// Emits the loop of a sum, whose accumulators are new, so that steps which a border closes do not run where the
-  /// other factor is finite. They would add +0 or -0, which changes a sum of -0 alone: if one is left, the loop runs
-  /// again with all steps. False: nothing is emitted, since there are no such steps, or nobody knows the factor.
-  bool add_without_border(int statement, const std::function<void()>& loop);
+  /// Emits the loop of a sum, whose accumulators are new, in a form that is faster where the factor beside a border is
+  /// finite: it leaves out closed steps that would multiply zeros, or multiplies zeros that the sum leaves out. Either
+  /// adds +0 or -0 or does not, which changes a sum of -0 alone: if one is left, the loop runs again as it is. False:
+  /// nothing is emitted, since there is no such border, or nobody knows the factor.
+  bool add_beside_finite(int statement, const std::function<void()>& loop);
 
   /// The bounds that the predicate of `sum` gives a loop that contains nothing but that sum. The whole loop if `sum` is
   /// -1.
@@ -53,6 +54,8 @@ class ReductionElements {
 
  private:
   using Conditions = std::vector<UOp>;
+  /// What becomes of elements that a border closes: what the sum says, or nothing, or they are multiplied as others.
+  enum class Closed : uint8_t { AsWritten, Skipped, Multiplied };
   /// What is left of a predicate in the block that it opened.
   struct OpenPredicate {
     Conditions known = {};           ///< these differ between copies, and have a known outcome in each
@@ -66,6 +69,7 @@ class ReductionElements {
   std::optional<OpenPredicate> outcomes_in_copies(UOp sum, const Conditions& conditions);
   std::optional<OpenPredicate> open_predicate(int statement);
   bool open_step(int statement, const Conditions& conditions);
+  Id is_beside_finite(int statement, Closed& closed);
   Id has_finite_border(int statement);
   void add_versions(Id open, const std::function<void()>& if_open, const std::function<void()>& if_closed);
   bool add_unswitched(int statement);
@@ -84,9 +88,9 @@ class ReductionElements {
   Accumulators& accumulators_;
   UnrolledCopies& unrolled_copies_;
   FreeRanges& ranges_;
-  const FiniteTiles& finite_tiles_;
+  const FiniteFactors& finite_factors_;
   const bool unswitch_;
-  bool skips_border_ = false;  ///< steps that a border closes do not run
+  Closed closed_ = Closed::AsWritten;
   std::vector<OpenLoop> open_loops_;
   Conditions enforced_;  ///< guaranteed by the bounds of the open loops
 };

@@ -16,10 +16,23 @@ struct Convolution {
 
   KernelHarness kernel() const {
     KernelHarness b;
-    const int64_t reach = dilation * (taps - 1) - 2 * border, height = step * (rows - 1) + 1 + reach,
-                  width = step * (columns - 1) + 1 + reach;
-    Array images = random_array(DType::F32, {2, channels, height, width}, 1),
-          weights = random_array(DType::F32, {filters, channels, taps, taps}, 2);
+    const int64_t reach = dilation * (taps - 1) - 2 * border;
+    add(b, {2, channels, step * (rows - 1) + 1 + reach, step * (columns - 1) + 1 + reach},
+        {filters, channels, taps, taps}, false);
+    return b;
+  }
+  /// The gradient by the image of a convolution without a step: taps go backwards, and what lies outside is left out.
+  KernelHarness image_gradient() const {
+    KernelHarness b;
+    const int64_t reach = 2 * border - dilation * (taps - 1);
+    add(b, {2, channels, rows + reach, columns + reach}, {channels, filters, taps, taps}, true);
+    return b;
+  }
+
+ private:
+  void add(KernelHarness& b, const std::vector<int64_t>& image_shape, const std::vector<int64_t>& filter_shape,
+           bool backwards) const {
+    Array images = random_array(DType::F32, image_shape, 1), weights = random_array(DType::F32, filter_shape, 2);
     for (Array* a : {&images, &weights})
       for (int64_t i = 0; scale != 1 && i < a->numel(); ++i)
         a->set(i, ir::Scalar::of(DType::F32, a->at(i).as_double() * scale));
@@ -27,13 +40,17 @@ struct Convolution {
     UOp x = b.buffer(images), w = b.buffer(weights), out = b.buffer(Array(DType::F32, {2, filters, rows, columns}));
     UOp n = b.outer(2), f = b.outer(filters), h = b.outer(rows), v = b.outer(columns);
     UOp c = b.over(channels, 4), p = b.over(taps, 5), q = b.over(taps, 6);
-    const auto along = [&](UOp r, UOp tap) { return r * b.index(step) + tap * b.index(dilation); };
+    // Of the padded image; of the gradient, from a border before the image on.
+    const auto along = [&](UOp r, UOp tap) {
+      return backwards ? r + b.index(2 * border) - tap * b.index(dilation)
+                       : r * b.index(step) + tap * b.index(dilation);
+    };
     const auto inside = [&](UOp at, int64_t size) { return le(b.index(border), at) & lt(at, b.index(size + border)); };
-    UOp y = along(h, p), z = along(v, q);
-    UOp image = b.at(x, {n, c, y - b.index(border), z - b.index(border)}, inside(y, height) & inside(z, width),
-                     constant(b.g(), DType::F32, 0));
-    b.stores({b.put(out, {n, f, h, v}, b.reduce(Combine::Dot, {image, b.at(w, {f, c, p, q})}, {c, p, q}))});
-    return b;
+    UOp y = along(h, p), z = along(v, q), open = inside(y, image_shape[2]) & inside(z, image_shape[3]);
+    UOp zero = constant(b.g(), DType::F32, 0), filter = backwards ? b.at(w, {c, f, p, q}) : b.at(w, {f, c, p, q});
+    UOp image = b.at(x, {n, c, y - b.index(border), z - b.index(border)}, open, zero);
+    if (backwards) filter = where(open, filter, zero);
+    b.stores({b.put(out, {n, f, h, v}, b.reduce(Combine::Dot, {image, filter}, {c, p, q}))});
   }
 };
 

@@ -1,10 +1,13 @@
 // A task covers some rows of one image. It copies what their windows read into a tile with zeros at the border, so that
 // each vector of the image is one load at any tap. Vectors pass under a few filters, whose taps are broadcast.
+// Gradients by the image leave out what lies outside: they multiply the zeros where all filters are finite
+// (codegen/emit/finite_factors.h).
 #include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
 
 #include "codegen/kernel/access.h"
+#include "codegen/kernel/common_predicate.h"
 #include "codegen/kernel/window.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
@@ -14,13 +17,24 @@
 namespace sinter::codegen {
 namespace {
 
-/// Filters by vectors of the image. On Zen 3 (November 2026, AVX2), 6 x 2 vectors take as long, and spill where
-/// accumulators are carried from block to block.
-constexpr int kFilters = 4, kVectors = 2;
+/// Filters of a tile, at least; at most, by a vector of each of two rows, which share what their windows read, and by
+/// two vectors of a row. On Zen 3 (November 2026, AVX2), 6 x 2 vectors of two rows take as long as 4 x 2, and spill
+/// where accumulators are carried from block to block.
+constexpr int kMinFilters = 4, kMaxFilters = 5, kMaxFiltersOfRow = 6;
+constexpr int kVectors = 2;  ///< of the image, of a tile
 /// Registers for which the tile above is. With more of them, lanes along the filters have larger tiles, which these
 /// were not compared with.
 constexpr int kRegisters = 16;
 constexpr int kMaxUnrolledTaps = 16;  ///< taps of a loop body, at most
+
+/// Cycles of a step for all filters, in tiles of so many.
+double cycles_of_tiles(int64_t filters, int tile, const runtime::Target& target) {
+  const auto step = [&](int64_t count) {
+    const double busy = static_cast<double>(count * kVectors) / target.multiplies_per_cycle;
+    return count ? std::max<double>(busy, target.multiply_latency) : 0;
+  };
+  return static_cast<double>(filters / tile) * step(tile) + step(filters % tile);
+}
 
 class WindowRows {
  public:
@@ -44,7 +58,7 @@ class WindowRows {
     }
     if (!product_ || product_->chains() > 1 || !product_->sums.empty() || product_->reduced_ranges.size() < 2)
       return false;
-    const std::vector<UOp> factors = values_of(product_->node);
+    const std::vector<UOp> factors = open_factors(product_->node);
     if (factors.size() != 2 || factors[0]->op != Op::Load || factors[1]->op != Op::Load) return false;
     for (UOp f : factors) (predicate_of(f) ? image_ : filters_) = f;
     return image_ && filters_;
@@ -56,8 +70,7 @@ class WindowRows {
     for (UOp taps : product_->reduced_ranges)
       for (UOp along : product_->result_ranges)
         if (is_outer(along) && analysis_.depends(image_, taps) && analysis_.depends(image_, along))
-          if (const auto window = window_of(image_, along, taps, ranges); window && window->dilation > 0)
-            windows_.push_back(*window);
+          if (const auto window = window_of(image_, along, taps, ranges); window) windows_.push_back(*window);
     if (windows_.empty() || windows_.size() > 3) return false;
     if (std::ranges::none_of(windows_,
                              [&](const Window& w) { return analysis_.depends(predicate_of(image_), w.along); }))
@@ -72,18 +85,25 @@ class WindowRows {
     for (UOp r : product_->result_ranges)
       if (is_outer(r) && !analysis_.depends(image_, r) && (!filter_ || analysis_.size(r) > analysis_.size(filter_)))
         filter_ = r;
-    if (!filter_ || analysis_.size(filter_) < kFilters) return false;
+    if (!filter_ || analysis_.size(filter_) < kMinFilters) return false;
     for (const StatementAnalysis& w : analysis_.statements())
       for (UOp a : w.accesses)
         if (const int64_t stride = analysis_.stride(a, row_.along); !(a == filters_) && stride != 0 && stride != 1)
           return false;
     const int64_t size = analysis_.size(row_.along);
     if (size % state_.lanes) return false;
-    if (column() && analysis_.size(column()->along) % kVectors == 0)
+    // LLVM loads neighbors of one address early: with taps that go backwards, two rows spill what they share.
+    const bool two_in_row = size % (kVectors * state_.lanes) == 0;
+    if (column() && analysis_.size(column()->along) % kVectors == 0 && !(two_in_row && row_.dilation < 0))
       columns_ = column()->along;
-    else if (size % (kVectors * state_.lanes) == 0)
+    else if (two_in_row)
       columns_ = row_.along;
-    return bool(columns_);
+    if (!columns_) return false;
+    const auto cycles = [&](int tile) { return cycles_of_tiles(analysis_.size(filter_), tile, state_.target); };
+    const int most = columns_ == row_.along ? kMaxFiltersOfRow : kMaxFilters;
+    for (int tile = kMinFilters + 1; tile <= most; ++tile)
+      if (cycles(tile) < cycles(filters_per_tile_)) filters_per_tile_ = tile;
+    return true;
   }
 
   /// Bytes of the tile for one position of a column of the image.
@@ -120,7 +140,8 @@ class WindowRows {
     }
     const int64_t filters = analysis_.size(filter_);
     filters_per_task_ =
-        round_up(ceil_div(filters, std::clamp<int64_t>(ceil_div(fewest, tasks), 1, filters / kFilters)), kFilters);
+        round_up(ceil_div(filters, std::clamp<int64_t>(ceil_div(fewest, tasks), 1, filters / filters_per_tile_)),
+                 filters_per_tile_);
     return true;
   }
   bool is_block(UOp range) const {
@@ -132,7 +153,7 @@ class WindowRows {
     const int number = node_index_of(state_.kernel, image_);
     if (number < 0) return {};
     std::vector<Opt> opts{Lanes{range_id(row_.along), state_.lanes}, Unroll{range_id(columns_), kVectors},
-                          Unroll{range_id(filter_), kFilters}, TaskBlock{range_id(filter_), filters_per_task_},
+                          Unroll{range_id(filter_), filters_per_tile_}, TaskBlock{range_id(filter_), filters_per_task_},
                           TaskBlock{range_id(row_.along), analysis_.size(row_.along)}};
     LoopOrder order;
     const auto add_loop = [&](UOp r) { order.loops.push_back({range_id(r), 0}); };
@@ -174,6 +195,7 @@ class WindowRows {
   std::vector<Window> windows_;
   Window row_;
   UOp filter_, columns_;
+  int filters_per_tile_ = kMinFilters;
   int64_t rows_ = 0, filters_per_task_ = 0;
 };
 

@@ -1,4 +1,7 @@
 // What the heuristic asks for where a convolution reaches over the border of its images and registers are few.
+#include <cmath>
+#include <limits>
+
 #include "unit/codegen/choice.h"
 #include "unit/codegen/convolution.h"
 
@@ -54,6 +57,50 @@ TEST_CASE("rows are copied where they are whole vectors and several filters read
   CHECK(!with([](auto& c) { c.filters = 3; }));
   CHECK(!with([](auto& c) { c.step = 2; }));           // lanes would be strided
   CHECK(!copied(usual, runtime::reference_target()));  // registers for larger tiles
+}
+
+TEST_CASE("gradients by the image multiply the border where filters are finite", "[codegen][window]") {
+  Convolution c{.rows = 8, .columns = 16, .channels = 4, .filters = 12};
+  const Choice choice(c.image_gradient(), avx2());
+  CHECK(copies_rows(choice));
+  CHECK((choice.has_lanes(3) && choice.copies(3) == 2 && choice.copies(1) >= 4));
+  for (const double first : {1.0, double{std::numeric_limits<float>::infinity()}, std::nan("")}) {
+    c.first = first;
+    INFO("a filter of " << first);
+    KernelHarness b = c.image_gradient();
+    const std::string text = b.check(choice.opts(), false);
+    // The first of two loops asks for no edge: 9 taps of all filters and both vectors in one body.
+    const size_t begin = text.find("fma("), body = text.find("while", begin) - begin;
+    CHECK(count(std::string(text, begin, body), "fma(") == 9 * choice.copies(1) * 2);
+    CHECK(count(std::string(text, begin, body), "select") == 0);
+  }
+  c.first = {};
+  c.scale = 1e-23;  // products are below the smallest float: sums of -0
+  KernelHarness b = c.image_gradient();
+  b.check(choice.opts(), false);
+}
+
+TEST_CASE("a filter that few results use is not looked at", "[codegen][window]") {
+  const auto looks = [](int64_t rows) {
+    const Convolution c{.rows = rows, .columns = 16, .channels = 4, .filters = 8};
+    KernelHarness b = c.image_gradient();
+    return b.check(Choice(b, avx2()).opts(), false).find("whether all are finite") != std::string::npos;
+  };
+  CHECK(looks(2));  // 64 results of two images
+  CHECK(!looks(1));
+}
+
+TEST_CASE("tiles have as many filters as hide the latency of a multiply-add", "[codegen][window]") {
+  const auto filters = [](int64_t all, int latency) {
+    runtime::Target target = avx2();
+    target.multiply_latency = latency;
+    const Choice c(Convolution{.rows = 8, .columns = 24, .channels = 4, .filters = all}.kernel(), target);
+    CHECK(copies_rows(c));
+    return c.copies(1);
+  };
+  CHECK(filters(64, 4) == 4);
+  CHECK(filters(64, 5) == 5);  // ten accumulators for two multiply-adds a cycle
+  CHECK(filters(16, 5) == 4);  // 5 + 5 + 5 + 1 take as long
 }
 
 TEST_CASE("a task of window rows fits the second cache, and all threads have tasks", "[codegen][window]") {
