@@ -17,9 +17,10 @@ void set_isa(Target& target, const char* isa) {
 
 std::string Target::key() const {
   constexpr std::string_view kDialects[] = {"clang", "gcc", "cuda"};
-  std::string text = fmt::format("{} vector={}x{} rate={} latency={} fma={} masks={} cache={}/{}/{}{} threads={} units={} {}", isa,
-                                 vector_bytes, vector_registers, multiplies_per_cycle, multiply_latency, fma, masks, l1, l2, l3,
-                                 near_l3 ? " near" : "", threads, parallel_units, kDialects[static_cast<int>(dialect)]);
+  std::string text =
+      fmt::format("{} vector={}x{} rate={} latency={} fma={} masks={} cache={}/{}/{}{} threads={} units={} {}", isa,
+                  vector_bytes, vector_registers, multiplies_per_cycle, multiply_latency, fma, masks, l1, l2, l3,
+                  near_l3 ? " near" : "", threads, parallel_units, kDialects[static_cast<int>(dialect)]);
   if (cuda()) text += fmt::format(" shared={}", shared);
   return text;
 }
