@@ -376,8 +376,8 @@ class Place {
   /// elements as in index(); of several values for one element the last stays, and an index out of range throws at the
   /// first host read. A mask is read to the host only if `value` has an element for each place where it is true.
   Place& assign(Arg value);
-  /// Adds `value`, broadcast and cast as by assign(), to the part: an element that several indices name takes the sum
-  /// of their values, in row-major order of the index.
+  /// Adds `value`, broadcast and cast as by assign(), to the part. An element that several indices name takes the sum
+  /// of their values, as by scatter_add().
   Place& accumulate(Arg value);
   operator Tensor() const;  ///< the present value of the part  NOLINT
 

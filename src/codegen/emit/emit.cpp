@@ -51,7 +51,7 @@ class KernelEmitter {
         accumulators_(statements, values_, emit_, schedule.threads),
         unrolled_copies_(values_, ranges),
         mma_(statements, values_, emit_, code_, accumulators_, unrolled_copies_),
-        finite_factors_(schedule, statements, ranges, emit_),
+        finite_factors_(schedule, statements, target, ranges, emit_),
         elements_(statements, values_, emit_, accumulators_, unrolled_copies_, ranges, finite_factors_, cpu_),
         staging_registers_(statements, values_, emit_, schedule.threads),
         live_loops_(schedule, values_, emit_),

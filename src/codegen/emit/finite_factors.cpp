@@ -23,16 +23,8 @@ void find_leaves(const LoopItem& loop, std::set<int>& leaves) {
 /// Accumulators of a tensor, which hide the latency of an addition.
 constexpr int64_t kChains = 4;
 
-/// Results that use each element of a tensor that is looked at, at least.
+/// Results that use each element of a tensor that is looked at, at least, for each part of a launch: all look.
 constexpr int64_t kMinUses = 64;
-
-/// Results that use each element of a factor.
-int64_t uses(const LoopSchedule& schedule, UOp factor, FreeRanges& ranges) {
-  int64_t uses = 1;
-  for (UOp r : schedule.outer)
-    if (!ranges.depends(factor, r)) uses = std::min(uses * max_trip_count(r), kMinUses);
-  return uses;
-}
 
 int lanes_of(const Statement& s) {
   int lanes = 1;
@@ -42,29 +34,45 @@ int lanes_of(const Statement& s) {
 
 }  // namespace
 
+bool is_looked_at(UOp factor, std::span<const UOp> outer, int lanes, FreeRanges& ranges,
+                  const runtime::Target& target) {
+  if (factor->op != Op::Load || predicate_of(factor) || factor->dtype != DType::F32) return false;
+  const UOp param = factor->src[0];
+  if (param->op != Op::Param || param->shape.symbolic() || param->shape.numel() < lanes * kChains) return false;
+  const int64_t wanted = kMinUses * target.parallel_units;
+  int64_t uses = 1;
+  for (UOp r : outer)
+    if (!ranges.depends(factor, r)) uses = std::min(uses * max_trip_count(r), wanted);
+  return uses >= wanted;
+}
+
 UOp factor_beside_zeros(const Statement& sum, const Statements& statements, FreeRanges& ranges) {
   if (!sum.is_reduce() || sum.carried() || sum.node->dtype != DType::F32 || sum.node->reduction().tree.lanes > 1)
     return {};
   const UOp predicate = common_predicate(sum.node);
-  if (!predicate || std::ranges::none_of(sum.loops, [&](const LoopLevel& l) {
-        return l.lanes > 1 && ranges.depends(predicate, l.range);
-      }))
+  if (!predicate ||
+      std::ranges::none_of(ranges_of(sum.node), [&](UOp own) { return ranges.depends(predicate, own); }) ||
+      std::ranges::none_of(sum.loops,
+                           [&](const LoopLevel& l) { return l.lanes > 1 && ranges.depends(predicate, l.range); }))
     return {};
   const std::vector<UOp> factors = open_factors(sum.node);
   if (factors.size() != 2) return {};
-  const auto holds_zeros = [&](UOp factor) {
-    return factor->op == Op::Load && std::ranges::any_of(statements.tiles, [&](const Tile& t) {
-             return t.fill && t.slot == slot_of(factor) && zero_predicate(stored_value(t.fill));
-           });
+  const auto tile_of = [&](UOp factor) {
+    return factor->op == Op::Load ? std::ranges::find(statements.tiles, slot_of(factor), &Tile::slot)
+                                  : statements.tiles.end();
   };
-  for (const int image : {0, 1})
-    if (const UOp other = factors[1 - image]; holds_zeros(factors[image]) && other->op == Op::Load) return other;
+  for (const int at : {0, 1}) {
+    const UOp other = factors[1 - at];
+    if (const auto tile = tile_of(factors[at]); tile != statements.tiles.end() && tile->zeros == predicate &&
+                                                tile_of(other) == statements.tiles.end() && other->op == Op::Load)
+      return other;
+  }
   return {};
 }
 
-FiniteFactors::FiniteFactors(const LoopSchedule& schedule, const Statements& statements, FreeRanges& ranges,
-                             BlockWriter& emit)
-    : schedule_(schedule), statements_(statements), ranges_(ranges), emit_(emit) {
+FiniteFactors::FiniteFactors(const LoopSchedule& schedule, const Statements& statements, const runtime::Target& target,
+                             FreeRanges& ranges, BlockWriter& emit)
+    : schedule_(schedule), statements_(statements), target_(target), ranges_(ranges), emit_(emit) {
   for (const Statement& s : statements.list)
     if (s.is_reduce())
       for (UOp load : predicated_loads(s.node))
@@ -119,16 +127,13 @@ Id FiniteFactors::is_zero(Id sum) {
 void FiniteFactors::look_at_tensors() {
   for (const Statement& s : statements_.list)
     if (const UOp factor = factor_beside_zeros(s, statements_, ranges_);
-        factor && factor->src[0]->op == Op::Param && !factor->src[0]->shape.symbolic() &&
-        !finite_.contains(slot_of(factor)) && !ir::contains(statements_.read_write_slots, slot_of(factor)) &&
-        std::ranges::none_of(statements_.tiles, [&](const Tile& t) { return t.slot == slot_of(factor); }) &&
-        uses(schedule_, factor, ranges_) >= kMinUses)
+        factor && is_looked_at(factor, schedule_.outer, lanes_of(s), ranges_, target_) &&
+        !finite_.contains(slot_of(factor)) && !ir::contains(statements_.read_write_slots, slot_of(factor)))
       look_at(factor->src[0], lanes_of(s));
 }
 
 void FiniteFactors::look_at(UOp param, int lanes) {
   const int64_t elements = param->shape.numel(), width = lanes * kChains;
-  if (elements < width) return;
   const Type type{param->dtype, lanes};
   std::vector<Id> sums;
   for (int64_t i = 0; i < kChains; ++i)

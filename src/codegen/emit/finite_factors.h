@@ -5,20 +5,26 @@
 
 #include <map>
 #include <set>
+#include <span>
 
 #include "codegen/emit/values.h"
 #include "codegen/nest/loop_tree.h"
 
 namespace sinter::codegen {
 
-/// The factor beside an image whose border a sum of products leaves out, in lanes across the border, although a tile
-/// holds zeros there; null for other statements. If it is finite, the zeros may be multiplied: masks cost as much as
-/// half of the multiplications.
+/// Whether it pays to look at all elements of the tensor that a factor of a sum is loaded from, with vectors of
+/// `lanes`. `outer`: the outer ranges of the kernel.
+bool is_looked_at(UOp factor, std::span<const UOp> outer, int lanes, FreeRanges& ranges, const runtime::Target& target);
+
+/// The factor beside a tile that holds zeros where the common predicate of a sum of products is false, if lanes differ
+/// in it; null for other statements. If that factor is finite the zeros may be multiplied: masks cost as much as half
+/// of the multiplications.
 UOp factor_beside_zeros(const Statement& sum, const Statements& statements, FreeRanges& ranges);
 
 class FiniteFactors {
  public:
-  FiniteFactors(const LoopSchedule& schedule, const Statements& statements, FreeRanges& ranges, BlockWriter& emit);
+  FiniteFactors(const LoopSchedule& schedule, const Statements& statements, const runtime::Target& target,
+                FreeRanges& ranges, BlockWriter& emit);
 
   /// Before the loop over tasks: looks at tensors that are the factor_beside_zeros() of a sum.
   void look_at_tensors();
@@ -44,6 +50,7 @@ class FiniteFactors {
 
   const LoopSchedule& schedule_;
   const Statements& statements_;
+  const runtime::Target& target_;
   FreeRanges& ranges_;
   BlockWriter& emit_;
   std::set<int64_t> wanted_;  ///< slots of factors that meet a border

@@ -145,18 +145,15 @@ Id ReductionElements::has_finite_border(int statement) {
              : kNone;
 }
 
-/// Whether the factor beside a border is finite, and what then becomes of closed elements; kNone: unknown.
-Id ReductionElements::is_beside_finite(int statement, Closed& closed) {
-  closed = Closed::Skipped;
-  if (const Id finite = has_finite_border(statement); finite != kNone) return finite;
-  closed = Closed::Multiplied;
+/// Whether the factor beside a border is finite, and what then becomes of closed elements.
+ReductionElements::FiniteForm ReductionElements::finite_form(int statement) {
+  if (const Id finite = has_finite_border(statement); finite != kNone) return {finite, Closed::Skipped};
   const UOp other = unswitch_ ? factor_beside_zeros(at(statement), statements_, ranges_) : UOp();
-  return other ? finite_factors_.finite(other) : kNone;
+  return other ? FiniteForm{finite_factors_.finite(other), Closed::Multiplied} : FiniteForm{};
 }
 
 bool ReductionElements::add_beside_finite(int statement, const std::function<void()>& loop) {
-  Closed closed = Closed::AsWritten;
-  const Id finite = is_beside_finite(statement, closed);
+  const auto [finite, closed] = finite_form(statement);
   if (finite == kNone) return false;
   const UOp sum = at(statement).node;
   const Type boolean{DType::Bool, 1};

@@ -1,6 +1,6 @@
 // Which elements a reduction adds. Elements of a sum of products whose predicate is false change nothing. They are
 // skipped if the predicate is the same for whole vectors, and for all copies of a step or known in each. Otherwise they
-// are added as zeros.
+// are added as zeros, or multiplied where a tile holds zeros and the other factor is finite.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,10 @@ class ReductionElements {
   void add(int statement);
 
   /// Emits the loop of a sum, whose accumulators are new, in a form that is faster where the factor beside a border is
-  /// finite: it leaves out closed steps that would multiply zeros, or multiplies zeros that the sum leaves out. Either
-  /// adds +0 or -0 or does not, which changes a sum of -0 alone: if one is left, the loop runs again as it is. False:
-  /// nothing is emitted, since there is no such border, or nobody knows the factor.
+  /// finite: it leaves out closed steps that would multiply zeros, or multiplies zeros that the sum leaves out. Both
+  /// forms differ from the sum as written in additions of +0 and -0 only, which change nothing but a sum of -0: if one
+  /// is left, the loop runs again as written. False: nothing is emitted, since there is no such border, or nobody knows
+  /// the factor.
   bool add_beside_finite(int statement, const std::function<void()>& loop);
 
   /// The bounds that the predicate of `sum` gives a loop that contains nothing but that sum. The whole loop if `sum` is
@@ -69,7 +70,11 @@ class ReductionElements {
   std::optional<OpenPredicate> outcomes_in_copies(UOp sum, const Conditions& conditions);
   std::optional<OpenPredicate> open_predicate(int statement);
   bool open_step(int statement, const Conditions& conditions);
-  Id is_beside_finite(int statement, Closed& closed);
+  struct FiniteForm {
+    Id finite = kNone;  ///< whether the factor is; kNone: unknown
+    Closed closed = Closed::AsWritten;
+  };
+  FiniteForm finite_form(int statement);
   Id has_finite_border(int statement);
   void add_versions(Id open, const std::function<void()>& if_open, const std::function<void()>& if_closed);
   bool add_unswitched(int statement);

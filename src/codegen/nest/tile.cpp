@@ -59,6 +59,7 @@ class TileBuilder {
         Tile tile = make_copy_tile(next_slot(), at_positions(n, *it->second), *it->second, schedule_, ranges_);
         UOp param = param_of(*kernel_.graph, tile);
         tile.fill = ir::store(param, indices_of(tile), at_positions(now, *it->second));
+        tile.zeros = zero_predicate(n);
         now = ir::load(param, user_indices_of(*kernel_.graph, tile));
         if (has_windows(*it->second) && is_skipped(n)) now = ir::where(zero_predicate(n), now, ir::like(now, 0.0));
         tiles_.push_back(std::move(tile));

@@ -40,6 +40,7 @@ struct Tile {
   size_t ring_dim = 0;         ///< the dim whose blocks rotate through the ring slots
   int64_t swizzle_period = 0;  ///< swizzled: elements of a row within which pieces are permuted
   UOp fill = {};               ///< the STORE that fills it
+  UOp zeros = {};              ///< a condition on its readers: where it is false they read +0. Null: unknown
 };
 
 /// Elements that a tile may hold at most. Excludes symbolic bounds and whole tensors.

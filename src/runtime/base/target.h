@@ -18,7 +18,7 @@ struct Target {
   int vector_bytes = 16;       ///< of the widest vector register
   int vector_registers = 16;
   int multiplies_per_cycle = 2;  ///< throughput: vector multiplications or FMAs per cycle
-  int multiply_latency = 4;      ///< cycles from one of them to another that takes its result
+  int multiply_latency = 4;      ///< cycles until another one can use its result
   bool fma = false;              ///< has an FMA instruction; without it fma is a call
   bool masks = false;            ///< AVX-512: masked loads, stores and gathers for all element types, and mask tests
   int64_t l1 = 32 << 10;         ///< L1 data cache, bytes per core

@@ -46,7 +46,7 @@ void read_cpu(Target& target) {
   if (target.vector_bytes == 64 && __builtin_cpu_is("amdfam19h"))
     target.multiplies_per_cycle = 1;  // Zen 4 executes them in two halves
   if (__builtin_cpu_is("amdfam17h") || __builtin_cpu_is("haswell") || __builtin_cpu_is("broadwell"))
-    target.multiply_latency = 5;  // Zen to Zen 2; Agner Fog, "Instruction tables"
+    target.multiply_latency = 5;  // Agner Fog, "Instruction tables"; amdfam17h: Zen to Zen 2
 #else
 #error "Sinter's CPU backend knows x86-64 only"
 #endif

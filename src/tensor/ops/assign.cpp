@@ -142,8 +142,14 @@ Place& Place::assign(Arg value) {
 
 Place& Place::accumulate(Arg value) {
   const OuterCall outer("at", where_);
-  if (!has_tensor(*items_)) return *this += value;
-  if (!update_masked(target_, *items_, value, operator+)) write(target_, *items_, value, where_, ScatterMode::Add);
+  const Arg cast = [&] {
+    const Call call("at", where_);
+    const UOp old = node_of(target_);
+    require_kind(value, old);
+    return value.is_tensor() ? Arg(wrap(operand(value, old->dtype)), where_) : value;
+  }();
+  if (!has_tensor(*items_)) return *this += cast;
+  if (!update_masked(target_, *items_, cast, operator+)) write(target_, *items_, cast, where_, ScatterMode::Add);
   return *this;
 }
 

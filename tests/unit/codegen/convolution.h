@@ -11,8 +11,10 @@ namespace codegen_test {
 /// 3 columns of the result; 4 channels, 5 and 6 taps.
 struct Convolution {
   int64_t rows = 6, columns = 16, taps = 3, step = 1, dilation = 1, channels = 3, filters = 5, border = 1;
-  double scale = 1;                  ///< of images and filters
-  std::optional<double> first = {};  ///< the first element of the filters
+  double scale = 1;                    ///< of images and filters
+  std::optional<double> element = {};  ///< a value for one element of the filters
+  int64_t element_at = 0;
+  bool also = false;  ///< the gradient leaves out channel 0 too, which its image does not know
 
   KernelHarness kernel() const {
     KernelHarness b;
@@ -36,7 +38,7 @@ struct Convolution {
     for (Array* a : {&images, &weights})
       for (int64_t i = 0; scale != 1 && i < a->numel(); ++i)
         a->set(i, ir::Scalar::of(DType::F32, a->at(i).as_double() * scale));
-    if (first) weights.set(0, ir::Scalar::of(DType::F32, *first));
+    if (element) weights.set(element_at, ir::Scalar::of(DType::F32, *element));
     UOp x = b.buffer(images), w = b.buffer(weights), out = b.buffer(Array(DType::F32, {2, filters, rows, columns}));
     UOp n = b.outer(2), f = b.outer(filters), h = b.outer(rows), v = b.outer(columns);
     UOp c = b.over(channels, 4), p = b.over(taps, 5), q = b.over(taps, 6);
@@ -49,6 +51,10 @@ struct Convolution {
     UOp y = along(h, p), z = along(v, q), open = inside(y, image_shape[2]) & inside(z, image_shape[3]);
     UOp zero = constant(b.g(), DType::F32, 0), filter = backwards ? b.at(w, {c, f, p, q}) : b.at(w, {f, c, p, q});
     UOp image = b.at(x, {n, c, y - b.index(border), z - b.index(border)}, open, zero);
+    if (backwards && also) {
+      open = open & lt(b.index(0), c);
+      image = where(open, image, zero);
+    }
     if (backwards) filter = where(open, filter, zero);
     b.stores({b.put(out, {n, f, h, v}, b.reduce(Combine::Dot, {image, filter}, {c, p, q}))});
   }

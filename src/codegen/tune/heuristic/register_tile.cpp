@@ -58,10 +58,10 @@ constexpr double kFarPart = 15;
 /// to kHiddenFetchShare of a step's time. Of the rest, the share kExposedFetch is exposed. On Zen 3, tiles of 4 rows by
 /// 3 vectors take 1.03 to 1.1 of the time of 6 by 2.
 constexpr double kHiddenFetchShare = .4, kExposedFetch = .5;
-/// Per step of a chain, beside the latency of a multiply-add: the core does not start the oldest one first. On Zen 3
-/// (November 2026), 4 x 2 vectors take 1.06 of the time of 5 x 2 under windows of 5 x 5, and 7 x 1 take 1.09 of the
-/// time of 2 x 4 under 3 x 3.
-constexpr double kLateStart = 1;
+/// Per step of a chain: the latency of a multiply-add, and one cycle, since the core does not start the oldest one
+/// first. On Zen 3 (November 2026), 4 x 2 vectors take 1.06 of the time of 5 x 2 under windows of 5 x 5, and 7 x 1 take
+/// 1.09 of the time of 2 x 4 under 3 x 3.
+constexpr double kChainStep = 5;
 constexpr int64_t kMaxRows = 8;  ///< rows of a tile, at most
 /// Rows of a tile whose two vectors are all columns, at most. Not if it stores that many rows far from each other.
 constexpr int64_t kMaxRowsOfTwoVectors = 12;
@@ -386,8 +386,8 @@ class RegisterTileModel {
         operations += o.cycles * (t.row_range && analysis_.depends(o.node, t.row_range) ? rows : 1) *
                       (t.column_range && analysis_.depends(o.node, t.column_range) ? columns : 1);
     }
-    const double busy = std::max({operations / multiplications_, loads / multiplications_,
-                                  (target_.multiply_latency + kLateStart) / accumulators_, kMissedLine * missed});
+    const double busy = std::max(
+        {operations / multiplications_, loads / multiplications_, kChainStep / accumulators_, kMissedLine * missed});
     const double all = busy + .06 * loads + .05 * vectors + slow;
     const bool differs = gate_ && ((t.row_range && analysis_.depends(gate_, t.row_range) && !(whole && is_peeled(t))) ||
                                    (t.lane_range && analysis_.depends(gate_, t.lane_range)));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "codegen/emit/finite_factors.h"
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/common_predicate.h"
 #include "codegen/kernel/window.h"
@@ -61,7 +62,15 @@ class WindowRows {
     const std::vector<UOp> factors = open_factors(product_->node);
     if (factors.size() != 2 || factors[0]->op != Op::Load || factors[1]->op != Op::Load) return false;
     for (UOp f : factors) (predicate_of(f) ? image_ : filters_) = f;
-    return image_ && filters_;
+    return image_ && filters_ && (!common_predicate(product_->node) || zeros_may_be_multiplied());
+  }
+  /// Of a sum that leaves out what lies outside of the image. Masks would cost what the tile saves.
+  bool zeros_may_be_multiplied() {
+    FreeRanges ranges;
+    const std::vector<UOp> outer = ir::filtered(analysis_.ranges(), is_outer);
+    return zero_predicate(image_) == common_predicate(product_->node) &&
+           is_looked_at(filters_, outer, state_.lanes, ranges, state_.target) &&
+           std::ranges::none_of(state_.kernel.sink->src, [&](UOp s) { return slot_of(s) == slot_of(filters_); });
   }
 
   /// Pairs of a range of the image and one of taps, outermost first. The last is the row of the image.

@@ -14,6 +14,7 @@ namespace sinter::codegen {
 namespace {
 
 constexpr double kIssueWidth = 2;  ///< operations issued per slot, multiply-adds and others together
+constexpr double kLatency = 4;     ///< slots until an accumulator can be used again, at least
 constexpr double kSpillSlots = 2;  ///< slots to store and reload a spilled accumulator
 /// Steps of a reduction from which the next reduction cannot hide its latency.
 constexpr double kMinLatencyBoundSteps = 256;
@@ -136,8 +137,8 @@ double TimeBound::latency(const LoopShape& s) const {
     for (UOp r : w.reduced_ranges) steps *= static_cast<double>(analysis_.size(r));
     if (!w.is_reduce() || steps < kMinLatencyBoundSteps) continue;
     const double vectors = s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
-    longest = std::max(longest, vectors * ir::accumulator_count(w.node->reduction().combine) / s.accumulators(w) *
-                                    target_.multiply_latency);
+    longest =
+        std::max(longest, vectors * ir::accumulator_count(w.node->reduction().combine) / s.accumulators(w) * kLatency);
   }
   return longest;
 }

@@ -59,6 +59,39 @@ TEST_CASE("index_put_ takes the items of an index", "[tensor]") {
                     Catch::StartsWith("index_put_: ") && Contains("float") && Contains("int"));
 }
 
+TEST_CASE("accumulate adds to the part of every kind of index", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor places = from({2, 0, 2});
+  const auto bools = [](const Tensor& t) { return t.to_vector<bool>(); };
+  Tensor flags = from({false, false, true});
+  flags.at({places}).accumulate(from({false, true, false}));
+  CHECK(bools(flags) == std::vector<bool>{true, false, true});
+  Tensor x = arange(3);
+  x.at({places}).accumulate(x);  // what it was before
+  CHECK(x.to_vector<int64_t>() == std::vector<int64_t>{1, 1, 4});
+  Tensor rows = zeros({2, 3}, int64);
+  rows.at({from({true, false}), places}).accumulate(1);
+  CHECK(rows.to_vector<int64_t>() == std::vector<int64_t>{1, 0, 2, 0, 0, 0});
+  Tensor number = from(3);
+  number.at({}).accumulate(4);
+  CHECK(number.item<int64_t>() == 7);
+  // A value has the dtype of the target before it is added, whatever the index.
+  const Tensor value(1.00000001);
+  for (const std::vector<Index>& items : {std::vector<Index>{0}, {from({0})}, {from({true})}}) {
+    Tensor large = from({16777216.0}).to(float32);
+    large.at(items).accumulate(value);
+    CHECK(large.item<float>() == 16777216);
+  }
+  Tensor leaf = ones({3});
+  leaf.requires_grad();
+  Tensor sum = zeros({3});
+  sum.at({places}).accumulate(leaf * from({1.0, 2.0, 4.0}).to(float32));
+  (sum * sum).sum().backward();
+  CHECK(numbers(leaf.grad()) == list({10, 8, 40}));
+  Tensor whole = zeros({3}, int64);
+  CHECK_THROWS_WITH(whole.at({from({true, false, true}), 0}).accumulate(0.5), Contains("float") && Contains("int"));
+}
+
 TEST_CASE("index_put_ adds to a tensor of a symbolic size", "[tensor]") {
   ON_BOTH_EXECUTORS();
   const Var n("n", 1, 8);

@@ -3,6 +3,7 @@
 
 #include "ir/walk.h"
 #include "runtime/program/host_target.h"
+#include "unit/host_machine.h"
 #include "unit/tensor_support.h"
 
 using namespace sinter;
@@ -115,14 +116,10 @@ TEST_CASE("a machine without FMA sums products where nothing else names its type
   plain.isa = "x86-64";
   plain.vector_bytes = plain.vector_registers = 16;
   plain.fma = plain.masks = false;
-  struct Machine {
-    explicit Machine(const runtime::Target& target) { runtime::set_host_target(&target); }
-    ~Machine() { runtime::set_host_target(nullptr); }
-  };
   for (const DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16}) {
     const Tensor a = (arange(48, float32) * 0.25 - 3.0).to(dtype).reshape({6, 8}).contiguous().realize();
     const std::vector<double> want = matmul(a, a.transpose()).to(float64).to_vector<double>();  // exact
-    const Machine machine(plain);
+    const HostMachine machine(plain);
     CHECK(matmul(a, a.transpose()).to(float64).to_vector<double>() == want);
   }
 }

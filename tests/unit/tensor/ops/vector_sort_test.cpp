@@ -6,6 +6,7 @@
 #include "runtime/program/host_target.h"
 #include "sinter/sorting.h"
 #include "skip.h"
+#include "unit/host_machine.h"
 #include "unit/tensor_support.h"
 
 using namespace sinter;
@@ -13,19 +14,13 @@ using namespace sinter::testing;
 
 namespace {
 
-/// Plans are for another instruction set, and two threads, inside this scope.
-struct Machine {
-  explicit Machine(const char* isa) : target(runtime::host_target()) {
-    runtime::set_isa(target, isa);
-    target.threads = 2;
-    runtime::set_host_target(&target);
-  }
-  ~Machine() { runtime::set_host_target(nullptr); }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
-
-  runtime::Target target;
-};
+/// The host with another instruction set, and two threads.
+runtime::Target with_isa(const char* isa) {
+  runtime::Target target = runtime::host_target();
+  runtime::set_isa(target, isa);
+  target.threads = 2;
+  return target;
+}
 
 /// Those that the host has, and one whose sort has no vectors.
 std::vector<const char*> instruction_sets() {
@@ -46,7 +41,7 @@ void check_sorts(const Tensor& x) {
     }();
     for (const char* isa : instruction_sets()) {
       INFO(name_of(x.dtype()) << (descending ? " descending, " : ", ") << isa);
-      const Machine machine(isa);
+      const HostMachine machine(with_isa(isa));
       const bool equal = value_of(sorted()).data == interpreted.data;
       CHECK(equal);
     }
