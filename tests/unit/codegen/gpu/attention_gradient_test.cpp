@@ -65,28 +65,16 @@ KernelHarness key_gradients(const BlockSize& size, DType dtype) {
   return b;
 }
 
-void compare(const SimulatedGpu& gpu, KernelHarness b, const codegen::NormalizedKernel& kernel,
-             const std::vector<std::vector<Opt>>& lists) {
-  std::vector<runtime::KernelSource> sources;
-  for (const std::vector<Opt>& list : lists)
-    sources.push_back(codegen::generate_source(kernel, gpu.target(), list, {}));
-  const auto programs = runtime::compile(sources, gpu.target());
-  const std::vector<Array> before = b.interpret();
-  for (size_t i = 0; i < programs.size(); ++i) gpu.compare(b, codegen::to_string(lists[i]), *programs[i], before);
-}
-
 }  // namespace
 
 TEST_CASE("sums of products whose factors are made of products leave what the interpreter computes",
           "[codegen][cuda][mma]") {
   const SimulatedGpu gpu;
-  const auto check = [&](const KernelHarness& b, const std::string& tiles) {
-    const codegen::NormalizedKernel kernel = codegen::normalize(b.kernel, gpu.target());
-    compare(gpu, b, kernel, {codegen::parse_opts(tiles), codegen::parse_opts(tiles + " thread_bind(0, 2, 32)")});
+  const auto check = [&](KernelHarness b, const std::string& tiles) {
+    gpu.check(b, {codegen::parse_opts(tiles), codegen::parse_opts(tiles + " thread_bind(0, 2, 32)")});
   };
-  const KernelHarness without_tiles = query_gradient({32, 16, 2, 16, 16}, DType::BF16);
-  compare(gpu, without_tiles, codegen::normalize(without_tiles.kernel, gpu.target()),
-          {codegen::parse_opts("thread_bind(0, 8, 1)")});
+  KernelHarness without_tiles = query_gradient({32, 16, 2, 16, 16}, DType::BF16);
+  gpu.check(without_tiles, {codegen::parse_opts("thread_bind(0, 8, 1)")});
   check(query_gradient({32, 16, 2, 16, 16}, DType::BF16), "mma(0, 1) mma(0, 3) unroll(1, 2) unroll(3, 2)");
   check(key_gradients({37, 16, 2, 16, 16}, DType::F16),
         "mma(0, 1) mma(0, 2) mma(0, 4) unroll(1, 2) unroll(2, 2) unroll(4, 2)");
@@ -94,7 +82,7 @@ TEST_CASE("sums of products whose factors are made of products leave what the in
 
 TEST_CASE("each proposal for three and four products leaves what the interpreter computes", "[codegen][cuda][mma]") {
   const SimulatedGpu gpu;
-  const auto check = [&](const KernelHarness& b, size_t rings) {
+  const auto check = [&](KernelHarness b, size_t rings) {
     const codegen::NormalizedKernel kernel = codegen::normalize(b.kernel, gpu.target());
     std::vector<std::vector<Opt>> lists;
     size_t staged = 0;
@@ -108,7 +96,7 @@ TEST_CASE("each proposal for three and four products leaves what the interpreter
       staged += async == rings;
     }
     CHECK(staged >= 4);  // warps and slots
-    compare(gpu, b, kernel, lists);
+    gpu.check(b, lists);
   };
   check(query_gradient({32, 16, 2, 32, 16}, DType::BF16), 3);
   check(key_gradients({32, 16, 2, 32, 16}, DType::BF16), 4);

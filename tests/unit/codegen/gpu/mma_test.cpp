@@ -80,20 +80,12 @@ TEST_CASE("tensor cores and single threads leave what the interpreter computes",
     for (const ProductSize& size : {ProductSize{32, 24, 64}, ProductSize{37, 21, 70}, ProductSize{5, 3, 17}})
       for (const bool transposed : {false, true}) {
         if (transposed ? size.rows == 32 : size.rows == 5) continue;  // only edges of tiles both ways
-        std::vector<runtime::KernelSource> sources;
+        INFO(name_of(x) << " " << name_of(y) << " " << size.rows << " " << size.columns << " " << size.depth << " "
+                        << transposed);
         KernelHarness b = product(size, {x, y}, transposed);
-        const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
-        for (const char* list : lists)
-          sources.push_back(codegen::generate_source(normalized, gpu.target(), codegen::parse_opts(list), {}));
-        const auto programs = runtime::compile(sources, gpu.target());
-        const std::vector<Array> before = b.interpret();
-        for (size_t i = 0; i < programs.size(); ++i) {
-          INFO(name_of(x) << " " << name_of(y) << " " << size.rows << " " << size.columns << " " << size.depth << " "
-                          << transposed);
-          CHECK((sources[i].text.find("mma.sync") != std::string::npos) ==
-                (std::string_view(lists[i]).starts_with("mma")));
-          gpu.compare(b, lists[i], *programs[i], before);
-        }
+        const std::vector<std::string> texts = gpu.check(b, parsed(lists));
+        for (size_t i = 0; i < texts.size(); ++i)
+          CHECK((texts[i].find("mma.sync") != std::string::npos) == (std::string_view(lists[i]).starts_with("mma")));
       }
 }
 
@@ -124,15 +116,9 @@ TEST_CASE("sums of bytes on tensor cores wrap", "[codegen][cuda][mma]") {
   UOp column = where(le(n, b.index(0)), b.at(x, {k}), constant(b.g(), DType::I8, 0));
   b.stores({b.put(out, {m, n}, b.reduce(Combine::Dot, {row, column}, {k}, {.mma = true}))});
   const char* lists[] = {"", "mma(0, 1)", "mma(0, 1) split(2, 64) unroll(2, 2)"};
-  const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
-  std::vector<runtime::KernelSource> sources;
-  for (const char* list : lists)
-    sources.push_back(codegen::generate_source(normalized, gpu.target(), codegen::parse_opts(list), {}));
-  const auto programs = runtime::compile(sources, gpu.target());
-  const std::vector<Array> before = b.interpret();
+  gpu.check(b, parsed(lists));
   CHECK(b.arrays[1].at(0).as_int() == 128 * 128 * depth - (int64_t{1} << 32));
   CHECK(b.arrays[1].at(1).as_int() == -128 * depth);
-  for (size_t i = 0; i < programs.size(); ++i) gpu.compare(b, lists[i], *programs[i], before);
 }
 
 TEST_CASE("faults planted in kernels of bytes change what they leave", "[codegen][cuda][mma]") {
@@ -205,18 +191,10 @@ TEST_CASE("steps of zeros change no sum, whatever the other factor is", "[codege
     b.stores({b.put(out, {y, c},
                     b.reduce(Combine::Dot, {b.at(g, {place, o}, inside, zero), b.at(w, {t, o, c}, inside, zero)},
                              {t, o}, {.mma = true}))});
-    const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
-    std::vector<runtime::KernelSource> sources;
-    for (const char* list : lists)
-      sources.push_back(codegen::generate_source(normalized, gpu.target(), codegen::parse_opts(list), {}));
-    const auto programs = runtime::compile(sources, gpu.target());
-    const std::vector<Array> before = b.interpret();
+    INFO(name_of(dtype));
+    const std::vector<std::string> texts = gpu.check(b, parsed(lists));
     CHECK(std::isnan(b.arrays[2].at(5).as_double()) == false);  // out of reach of the NaN: 0 * NaN is skipped
-    for (size_t i = 0; i < programs.size(); ++i) {
-      INFO(name_of(dtype) << " " << lists[i]);
-      CHECK((sources[i].text.find("mma.sync") != std::string::npos) == (i > 0));
-      gpu.compare(b, lists[i], *programs[i], before);
-    }
+    for (size_t i = 0; i < texts.size(); ++i) CHECK((texts[i].find("mma.sync") != std::string::npos) == (i > 0));
   }
 }
 

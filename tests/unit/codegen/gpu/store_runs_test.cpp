@@ -30,20 +30,8 @@ KernelHarness product_with_moments(int64_t rows, int64_t columns, int64_t depth,
 
 /// Loops over copies of results in the text of each list. Compares what the lists leave.
 std::vector<int> rolled(KernelHarness b, const std::vector<const char*>& lists) {
-  const SimulatedGpu gpu;
-  const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
-  std::vector<runtime::KernelSource> sources;
-  for (const char* list : lists)
-    sources.push_back(codegen::generate_source(normalized, gpu.target(), codegen::parse_opts(list), {}));
-  const auto programs = runtime::compile(sources, gpu.target());
-  const std::vector<Array> before = b.interpret();
-  std::vector<int> loops;
-  for (size_t i = 0; i < programs.size(); ++i) {
-    INFO(sources[i].text);
-    gpu.compare(b, lists[i], *programs[i], before);
-    loops.push_back(count(sources[i].text, "copies of results"));
-  }
-  return loops;
+  return ir::mapped(SimulatedGpu().check(b, parsed(lists)),
+                    [](const std::string& text) { return count(text, "copies of results"); });
 }
 
 }  // namespace
