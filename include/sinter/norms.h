@@ -33,6 +33,10 @@ Tensor matrix_norm(Arg x, double order, std::pair<int64_t, int64_t> axes = {-2, 
 /// PyTorch's linalg.norm: matrix_norm() over two axes, vector_norm() over one. Without axes, that of a vector or a
 /// matrix (UsageError for other ranks). Without an order, the vector's of all elements along the axes.
 Tensor linalg_norm(Arg x, std::optional<double> order = {}, Axes axes = all_axes, bool keepdim = false);
+/// The same of a whole order. A template, so that 0 is no word.
+Tensor linalg_norm(Arg x, Integer auto order, Axes axes = all_axes, bool keepdim = false) {
+  return linalg_norm(x, static_cast<double>(order), std::move(axes), keepdim);
+}
 /// The same with the order "fro" or "nuc" of a matrix.
 Tensor linalg_norm(Arg x, std::string_view order, Axes axes = all_axes, bool keepdim = false);
 /// x divided by its norm along an axis, or by `eps` if that is larger.

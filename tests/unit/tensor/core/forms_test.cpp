@@ -142,6 +142,7 @@ TEST_CASE("a type and a device at once, or those of another tensor", "[tensor]")
   CHECK(softmax(from({1, 2}), 0, float64).dtype() == float64);
   CHECK(log_softmax(zeros(2, float16), 0, float32).dtype() == float32);
   CHECK(vector_norm(from({3, 4}), 2, all_axes, false, float64).item() == 5);
+  CHECK(linalg_norm(from({0, 3, 4}), 0).item() == 2);  // not a word
   CHECK_THROWS_WITH(softmax(x, 0, int32), Contains("softmax") && Contains("int32"));
 }
 
