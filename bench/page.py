@@ -16,7 +16,7 @@ DOCS = os.path.join(ROOT, "docs")
 PAGE = os.path.join(DOCS, "performance.md")
 PICTURE = os.path.join(DOCS, "performance.svg")
 PICTURED = "zen5"
-MACHINES = {"zen5": "performance.tsv", **{name: f"performance-{name}.tsv" for name in ("granite-rapids", "zen4", "sapphire-rapids", "skylake", "zen3")}}
+MACHINES = {"zen5": "performance.tsv", **{name: f"performance-{name}.tsv" for name in ("granite-rapids", "zen4", "sapphire-rapids", "skylake", "zen3", "zen2")}}
 GPUS = {"h100": "performance-h100.tsv"}  # machines too; one that has no table yet has no place on the page either
 LEVEL = 0.95  # a ratio from which on Sinter counts as level
 
