@@ -17,6 +17,7 @@
 #include "sinter/cuda.h"
 #include "sinter/sinter.h"
 #include "skip.h"
+#include "unit/host_machine.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter;
@@ -158,12 +159,11 @@ TEST_CASE("child: fills the cache", "[.][deploy-child]") {
 
 TEST_CASE("child: fills the cache for plain CPUs", "[.][deploy-child]") {
   runtime::Target plain = runtime::host_target();
-  plain.isa = "x86-64";
-  plain.vector_bytes = plain.vector_registers = 16;
-  plain.fma = plain.masks = false;
-  runtime::set_host_target(&plain);
-  CHECK(serve().size() > 1);
-  runtime::set_host_target(nullptr);
+  runtime::set_isa(plain, "x86-64");
+  {
+    const HostMachine machine(plain);
+    CHECK(serve().size() > 1);
+  }
   tell_plugin();
 }
 

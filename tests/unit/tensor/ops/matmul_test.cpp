@@ -113,9 +113,7 @@ TEST_CASE("einsum makes no axis of size 1 that broadcasting drops again", "[tens
 
 TEST_CASE("a machine without FMA sums products where nothing else names its types", "[tensor]") {
   runtime::Target plain = runtime::host_target();
-  plain.isa = "x86-64";
-  plain.vector_bytes = plain.vector_registers = 16;
-  plain.fma = plain.masks = false;
+  runtime::set_isa(plain, "x86-64");
   for (const DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16}) {
     const Tensor a = (arange(48, float32) * 0.25 - 3.0).to(dtype).reshape({6, 8}).contiguous().realize();
     const std::vector<double> want = matmul(a, a.transpose()).to(float64).to_vector<double>();  // exact
