@@ -130,13 +130,13 @@ Place::Place(Tensor target, std::vector<Index> items, Loc where)
 
 Place& Place::assign(Arg value) {
   const OuterCall outer("at", where_);
-  const bool masked = has_mask(*items_) && [&] {
+  const bool written = has_mask(*items_) && [&] {
     const Call call("at", where_);
     const UOp old = node_of(target_);
     require_kind(value, old);
     return write_masked(target_, masked_value(old, *items_, operand(value, old->dtype)));
   }();
-  if (!masked) write(target_, *items_, value, where_, ScatterMode::Set);
+  if (!written) write(target_, *items_, value, where_, ScatterMode::Set);
   return *this;
 }
 

@@ -79,7 +79,7 @@ class WindowRows {
     for (UOp taps : product_->reduced_ranges)
       for (UOp along : product_->result_ranges)
         if (is_outer(along) && analysis_.depends(image_, taps) && analysis_.depends(image_, along))
-          if (const auto window = window_of(image_, along, taps, ranges); window) windows_.push_back(*window);
+          if (const auto window = window_of(image_, along, taps, ranges)) windows_.push_back(*window);
     if (windows_.empty() || windows_.size() > 3) return false;
     if (std::ranges::none_of(windows_,
                              [&](const Window& w) { return analysis_.depends(predicate_of(image_), w.along); }))
