@@ -276,14 +276,15 @@ class Blocker {
       if (analysis_.depends(panel_, r)) continue;
       (is_outer(tile_.row_range) && row_step_bytes({r}) < row_step_bytes({tile_.row_range}) ? near : far).push_back(r);
     }
-    // Each task packs its panels once, so there are few tasks, as long as all threads have work.
-    const int64_t fewest = fewest_tasks(target_);
+    // Each task packs its panels once, so there are few tasks, as long as all threads have work. Where packing shows,
+    // there is one for each thread.
     const int64_t most_rows = reads_windows() ? kMaxTaskWindows : kMaxTaskRows;
     int64_t covered = is_outer(tile_.row_range) ? tile_.rows : analysis_.size(tile_.row_range);
     if (tile_.has_own_columns()) covered *= tile_.columns;
     auto cover = [&](const std::vector<UOp>& ranges) {
       for (size_t i = ranges.size(); i-- > 0 && covered < most_rows;) {
         const int64_t size = analysis_.size(ranges[i]), most = std::min(size, ceil_div(most_rows, covered));
+        const int64_t fewest = covered < kMinTaskRows ? int64_t{target_.threads} : fewest_tasks(target_);
         int64_t block = 1;
         for (int64_t b = 2; b <= most; ++b)
           if (size % b == 0 && tasks / b >= fewest) block = b;

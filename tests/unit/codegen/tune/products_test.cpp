@@ -136,7 +136,7 @@ TEST_CASE("blocks under windows are so shallow that their lines wait for the nei
 }
 
 TEST_CASE("threads share tiles that read different memory, and the same number of them", "[codegen][products]") {
-  const auto weights = [](int64_t from) {
+  const auto weights = [](int64_t from, runtime::Target target, std::vector<int> threads) {
     KernelHarness b;  // the gradient [o, c, i, j] of a window's weights: dy [n, o, y, x], x [n, c, y + i, x + j]
     const int64_t n = 8, to = 32, side = 20, window = 5, all = side + window - 1;
     UOp dy = b.buffer(random_array(DType::F32, {n, to, side, side}, 1)),
@@ -149,10 +149,9 @@ TEST_CASE("threads share tiles that read different memory, and the same number o
         {b.put(out, {o, c, i, j},
                b.reduce(Combine::Dot, {b.at(dy, {image, o, row, column}), b.at(x, {image, c, row + i, column + j})},
                         {image, row, column}))});
-    runtime::Target target = runtime::reference_target();
-    std::vector<Choice> made;  // with one thread and with two
-    for (int threads : {1, 2}) {
-      target.threads = threads;
+    std::vector<Choice> made;
+    for (int n : threads) {
+      target.threads = n;
       made.emplace_back(b, target);
       if (from == 1) b.check(made.back().opts(), false);
     }
@@ -160,19 +159,24 @@ TEST_CASE("threads share tiles that read different memory, and the same number o
   };
   // 11 of 32 channels would be 22 for one thread and 10 for the other; a row of the window each, and both would read
   // all images.
-  const std::vector<Choice> many = weights(32);
+  const std::vector<Choice> many = weights(32, runtime::reference_target(), {1, 2});
   const Choice &alone = many[0], &together = many[1];
   INFO(to_string(alone.opts()) << " and " << to_string(together.opts()));
   CHECK((alone.copies(1) == 11 && alone.is_whole(1)));
   CHECK((together.block(1) > 1 && 32 % together.block(1) == 0 && together.tasks(1) % 2 == 0));
   for (const int window : {2, 3}) CHECK((alone.is_whole(window) && together.is_whole(window)));
-  CHECK(weights(33)[1].copies(1) != 11);
+  CHECK(weights(33, runtime::reference_target(), {2})[0].copies(1) != 11);
   // One channel: with so few rows each point would copy all of dy once more, so that threads have the halves of it.
-  const std::vector<Choice> single = weights(1);
+  const std::vector<Choice> single = weights(1, runtime::reference_target(), {1, 2});
   const Choice &one = single[0], &halves = single[1];
   INFO(to_string(one.opts()) << " and " << to_string(halves.opts()));
   CHECK((one.has_lanes(0) && one.width(0) == 32 && one.accumulators() >= 10));
   CHECK((halves.has_lanes(0) && halves.is_shared(0) && halves.accumulators() >= 20));
+  // With half of the registers a tile is a row of the window, and a task has all of them.
+  const Choice rows = weights(1, reference_machine("x86-64-v3", 32, 16), {2})[0];
+  INFO(to_string(rows.opts()));
+  CHECK((rows.is_shared(0) && rows.accumulators() == 10));
+  for (const int window : {1, 2}) CHECK(rows.is_whole(window));
 }
 
 TEST_CASE("points with a small last block do not follow each other", "[codegen][products]") {
