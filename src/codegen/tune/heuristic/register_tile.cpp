@@ -58,10 +58,10 @@ constexpr double kFarPart = 15;
 /// to kHiddenFetchShare of a step's time. Of the rest, the share kExposedFetch is exposed. On Zen 3, tiles of 4 rows by
 /// 3 vectors take 1.03 to 1.1 of the time of 6 by 2.
 constexpr double kHiddenFetchShare = .4, kExposedFetch = .5;
-/// Per step of a chain: the latency of a multiply-add, and one cycle, since the core does not start the oldest one
-/// first. On Zen 3 (November 2026), 4 x 2 vectors take 1.06 of the time of 5 x 2 under windows of 5 x 5, and 7 x 1 take
-/// 1.09 of the time of 2 x 4 under 3 x 3.
-constexpr double kChainStep = 5;
+/// Per step of a chain, beside the latency of a multiply-add, since the core does not start the oldest one first. On
+/// Zen 3 (November 2026), 4 x 2 vectors take 1.06 of the time of 5 x 2 under windows of 5 x 5, and 7 x 1 take 1.09 of
+/// the time of 2 x 4 under 3 x 3.
+constexpr double kLateStart = 1;
 constexpr int64_t kMaxRows = 8;  ///< rows of a tile, at most
 /// Rows of a tile whose two vectors are all columns, at most. Not if it stores that many rows far from each other.
 constexpr int64_t kMaxRowsOfTwoVectors = 12;
@@ -73,6 +73,10 @@ constexpr double kMaxCodeShare = .05;
 constexpr double kWindowReread = 1.2;
 /// Registers of the bools from which the masks of a tile's loads are made, where masks have registers of their own.
 constexpr int kMaskRegisters = 8;
+/// Registers that a vector beyond the end of a row takes in each step, where masks have none of their own: the mask,
+/// and its copy, which the load overwrites. On Zen 2 (December 2026), 256 x 128 x 10 takes 0.8 of the time with tiles
+/// of 5 x 2 vectors instead of 6 x 2, which spilled a sum.
+constexpr int kPartialVectorRegisters = 2;
 constexpr int kMinTransposed = 4;  ///< unrolled copies of the last reduced range for a transpose, at least
 /// Results per element of an operand that is transposed in registers, at most. With more, packing it pays.
 constexpr int kMaxTransposedResults = 15;
@@ -89,6 +93,7 @@ class RegisterTileModel {
         registers_(target.vector_registers),
         multiplications_(target.multiplies_per_cycle),
         threads_(target.threads),
+        chain_step_(target.multiply_latency + kLateStart),
         masks_(target.masks),
         unrolls_(unrolls),
         factors_(operations_of_factors(analysis, w)) {
@@ -114,6 +119,7 @@ class RegisterTileModel {
     if (masks_ && t.lane_range &&
         std::ranges::any_of(loads_, [&](UOp q) { return analysis_.is_masked_along(q, t.lane_range); }))
       held += kMaskRegisters;
+    if (!masks_ && loads_partial_vector(t)) held += kPartialVectorRegisters;
     // The columns of this iteration are live while the rows of one vector become columns of the next iteration
     // (codegen/cpu/pipeline.cpp).
     if (t.transpose_unroll > 1) return t.rows * t.columns + (t.columns + 1) * t.transpose_unroll <= registers_;
@@ -287,6 +293,13 @@ class RegisterTileModel {
       }
     return static_cast<double>(lines);
   }
+  /// Whether each step of a tile loads the last vector of a row that is no multiple of the lanes.
+  bool loads_partial_vector(const RegisterTile& t) const {
+    if (!t.lane_range || analysis_.size(t.lane_range) % lanes_ == 0 || analysis_.size(t.lane_range) > t.width(lanes_))
+      return false;
+    return std::ranges::any_of(loads_,
+                               [&](UOp q) { return analysis_.stride(q, t.lane_range) == 1 && !will_be_packed(q, t); });
+  }
   /// Whether all rows of a tile with lanes use the same vectors of a load.
   bool is_shared_by_rows(UOp load, const RegisterTile& t) const {
     return t.row_range && analysis_.depends(load, t.lane_range) && !analysis_.depends(load, t.row_range);
@@ -387,7 +400,7 @@ class RegisterTileModel {
                       (t.column_range && analysis_.depends(o.node, t.column_range) ? columns : 1);
     }
     const double busy = std::max(
-        {operations / multiplications_, loads / multiplications_, kChainStep / accumulators_, kMissedLine * missed});
+        {operations / multiplications_, loads / multiplications_, chain_step_ / accumulators_, kMissedLine * missed});
     const double all = busy + .06 * loads + .05 * vectors + slow;
     const bool differs = gate_ && ((t.row_range && analysis_.depends(gate_, t.row_range) && !(whole && is_peeled(t))) ||
                                    (t.lane_range && analysis_.depends(gate_, t.lane_range)));
@@ -398,6 +411,7 @@ class RegisterTileModel {
   const StatementAnalysis& product_;
   const runtime::Target& target_;
   const int lanes_, registers_, multiplications_, threads_;
+  const double chain_step_;
   const bool masks_, unrolls_;
   const FactorOperations factors_;
   int accumulators_ = 1;         ///< accumulators per element

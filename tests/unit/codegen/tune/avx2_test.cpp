@@ -59,6 +59,21 @@ TEST_CASE("lanes lie along the columns where too many rows of results share sets
   CHECK(lanes_along_rows(64, 1000));
 }
 
+TEST_CASE("a vector beyond the end of short rows takes the register of its mask and one more", "[codegen][products]") {
+  runtime::Target target = avx2();
+  target.multiply_latency = 5;  // twelve sums hide it
+  size_t tiles = 0;
+  for (const int64_t rows : {36, 60, 96, 256})
+    for (const int64_t columns : {9, 10, 12, 15}) {
+      const Choice c(product(1, rows, 128, columns), target);
+      if (!c.has_lanes(2) || c.packs() > 0) continue;
+      INFO(rows << " x " << columns << ": " << to_string(c.opts()));
+      ++tiles;
+      CHECK(c.accumulators() + c.copies(2) + 1 + 2 <= target.vector_registers);
+    }
+  CHECK(tiles > 0);
+}
+
 TEST_CASE("a matrix of which narrow vectors read little of each row is copied into panels earlier",
           "[codegen][products]") {
   const auto copied = [](const KernelHarness& b, const runtime::Target& target = avx2()) {
