@@ -258,10 +258,12 @@ class Blocker {
       columns_ = columns_per_task_ > 0 ? columns_per_task_ : round_up(size, step);  // else threads split the rows
       return;
     }
-    columns_ = std::clamp(std::min(room, kMaxColumns) / step * step, step, round_up(size, step));
+    const int64_t most = std::clamp(std::min(room, kMaxColumns) / step * step, step, round_up(size, step));
     // Blocks of columns, each of which packs its own.
-    const int64_t fewest = ceil_div(int64_t{target_.threads}, tasks_of_rows());
-    columns_ = round_up(ceil_div(size, std::max(fewest, ceil_div(size, columns_))), step);
+    const int64_t row_tasks = tasks_of_rows(), fewest = ceil_div(int64_t{target_.threads}, row_tasks);
+    columns_ = round_up(ceil_div(size, std::max(fewest, ceil_div(size, most))), step);
+    if (row_tasks == 1 && target_.threads > 1)
+      columns_ = lanes_ * most_even_task(ceil_div(size, lanes_), step / lanes_, most / lanes_, target_.threads);
   }
 
   /// Covers rows that are near each other in memory first, because they read the same lines: ranges nearer than the

@@ -26,15 +26,23 @@ bool is_matrix(const StatementAnalysis& product, const RegisterTile& tile) {
 }
 
 /// Vectors of the busiest thread if each thread gets the same number of adjacent tasks, give or take one.
-int64_t busiest_thread_vectors(int64_t vectors, int64_t of_point, int threads) {
-  const int64_t tasks = ceil_div(vectors, of_point);
+int64_t busiest_thread_vectors(int64_t vectors, int64_t of_task, int threads) {
+  const int64_t tasks = ceil_div(vectors, of_task);
   int64_t most = 0;
   for (int64_t i = 0; i < threads; ++i)
-    most = std::max(most, std::min(vectors, tasks * (i + 1) / threads * of_point) - tasks * i / threads * of_point);
+    most = std::max(most, std::min(vectors, tasks * (i + 1) / threads * of_task) - tasks * i / threads * of_task);
   return most;
 }
 
 }  // namespace
+
+int64_t most_even_task(int64_t vectors, int64_t step, int64_t most, int threads) {
+  int64_t best = step;
+  for (int64_t of_task = 2 * step; of_task <= most; of_task += step)
+    if (busiest_thread_vectors(vectors, of_task, threads) <= busiest_thread_vectors(vectors, best, threads))
+      best = of_task;
+  return best;
+}
 
 bool passes_under_rows(KernelAnalysis& analysis, const RegisterTile& tile, UOp load) {
   return load->op == Op::Load && tile.lane_range && analysis.depends(load, tile.lane_range) &&
@@ -54,11 +62,7 @@ int64_t columns_per_task(KernelAnalysis& analysis, const StatementAnalysis& prod
   if (rows > (target.near_l3 ? target.l2 : target.l2 / 2) || analysis.size(tile.row_range) > kMaxRowsPerDepth * deep)
     return 0;
   const int64_t step = tile.width(1), vectors = ceil_div(analysis.size(tile.lane_range), lanes);
-  int64_t best = step;
-  for (int64_t of_point = 2 * step; of_point < vectors; of_point += step)
-    if (busiest_thread_vectors(vectors, of_point, target.threads) <=
-        busiest_thread_vectors(vectors, best, target.threads))
-      best = of_point;
+  const int64_t best = most_even_task(vectors, step, vectors - 1, target.threads);
   const bool even =
       (busiest_thread_vectors(vectors, best, target.threads) * target.threads - vectors) * kUneven <= vectors;
   return even ? best * lanes : 0;

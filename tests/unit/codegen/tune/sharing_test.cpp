@@ -1,4 +1,5 @@
 // How the threads of a product share its operands.
+#include <algorithm>
 #include <array>
 
 #include "unit/codegen/choice.h"
@@ -174,6 +175,21 @@ TEST_CASE("threads share the columns where they would have few rows each", "[cod
   KernelHarness few = product(128, 512, 128, false, true);
   CHECK(has_own_columns(few, 2));
   few.check(chosen(few, machine(2)), false);
+}
+
+TEST_CASE("threads get about as many columns of few rows, whatever a block of them may hold", "[codegen][sharing]") {
+  runtime::Target target = reference_machine("x86-64-v3", 32, 16);
+  target.l2 = 512 << 10;
+  target.threads = 2;
+  for (const int64_t columns : {256, 400, 1000}) {
+    KernelHarness b = product(32, 1024, columns, false, false);
+    const Choice c(b, target);
+    INFO(to_string(c.opts()));
+    REQUIRE((c.has_lanes(1) && c.packs() == 1));
+    const int64_t first = c.tasks(1) / 2 * c.block(1);  // of the thread with fewer tasks
+    CHECK(std::max(first, columns - first) * 20 <= columns * 11);
+    b.check(c.opts(), false);
+  }
 }
 
 TEST_CASE("columns are not shared where their number is not known", "[codegen][sharing]") {
