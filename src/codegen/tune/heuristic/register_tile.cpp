@@ -73,10 +73,11 @@ constexpr double kMaxCodeShare = .05;
 constexpr double kWindowReread = 1.2;
 /// Registers of the bools from which the masks of a tile's loads are made, where masks have registers of their own.
 constexpr int kMaskRegisters = 8;
-/// Registers that a vector beyond the end of a row takes in each step, where masks have none of their own: the mask,
-/// and its copy, which the load overwrites. On Zen 2 (December 2026), 256 x 128 x 10 takes 0.8 of the time with tiles
-/// of 5 x 2 vectors instead of 6 x 2, which spilled a sum.
-constexpr int kPartialVectorRegisters = 2;
+/// Registers that a masked vector takes in each step where masks have none of their own: the mask, and its copy, which
+/// the load overwrites. Masks are those of a border, or of a vector beyond the end of a row. On Zen 2 (December 2026),
+/// tiles whose sums are spilled for them take 1.25 to 1.95 of the time: 256 x 128 x 10, and gradients by the image of
+/// 5 x 5 windows over 28 x 28 pixels of one channel.
+constexpr int kMaskedVectorRegisters = 2;
 constexpr int kMinTransposed = 4;  ///< unrolled copies of the last reduced range for a transpose, at least
 /// Results per element of an operand that is transposed in registers, at most. With more, packing it pays.
 constexpr int kMaxTransposedResults = 15;
@@ -116,10 +117,10 @@ class RegisterTileModel {
     for (UOp q : loads_)
       if (is_vector_load(q, t) && !(t.row_range && analysis_.depends(q, t.row_range)))
         held += !t.column_range || analysis_.depends(q, t.column_range) ? t.columns : 1;
-    if (masks_ && t.lane_range &&
-        std::ranges::any_of(loads_, [&](UOp q) { return analysis_.is_masked_along(q, t.lane_range); }))
-      held += kMaskRegisters;
-    if (!masks_ && loads_partial_vector(t)) held += kPartialVectorRegisters;
+    const bool masked =
+        t.lane_range && std::ranges::any_of(loads_, [&](UOp q) { return analysis_.is_masked_along(q, t.lane_range); });
+    if (masked && masks_) held += kMaskRegisters;
+    if ((masked || loads_partial_vector(t)) && !masks_) held += kMaskedVectorRegisters;
     // The columns of this iteration are live while the rows of one vector become columns of the next iteration
     // (codegen/cpu/pipeline.cpp).
     if (t.transpose_unroll > 1) return t.rows * t.columns + (t.columns + 1) * t.transpose_unroll <= registers_;
