@@ -115,38 +115,57 @@ class WindowRows {
     return true;
   }
 
-  /// Bytes of the tile for one position of a column of the image.
-  int64_t bytes_per_row() {
+  /// Bytes of the tile of a task that covers so many rows and planes, and of sums carried from block to block.
+  int64_t tile_bytes(int64_t rows, int64_t planes) {
     const int64_t columns = round_up(row_.extent(analysis_.size(row_.along)), state_.lanes);
     int64_t bytes = columns * static_cast<int64_t>(size_of(image_->dtype));
     for (UOp r : product_->reduced_ranges)
-      if (analysis_.depends(image_, r) && !is_block(r) && !(r == row_.taps) && !(column() && r == column()->taps))
-        bytes *= analysis_.size(r);
+      if (analysis_.depends(image_, r) && !is_block(r) && is_channel(r)) bytes *= analysis_.size(r);
+    bytes *= extent(column(), rows) * extent(plane(), planes);
+    if (product_->blocks > 0)
+      bytes += rows * planes * analysis_.size(row_.along) * analysis_.size(filter_) *
+               static_cast<int64_t>(size_of(product_->node->dtype));
     return bytes;
   }
+  bool is_channel(UOp reduced) const {
+    return std::ranges::none_of(windows_, [&](const Window& w) { return w.taps == reduced; });
+  }
+  /// Positions of the image along a window that so many results read; 1 if there is no such window.
+  static int64_t extent(const Window* window, int64_t results) { return window ? window->extent(results) : 1; }
   /// The window across the rows; null for images of one axis.
   const Window* column() const { return windows_.size() > 1 ? &windows_.end()[-2] : nullptr; }
+  /// The window across the planes; null for images of one or two axes.
+  const Window* plane() const { return windows_.size() > 2 ? windows_.data() : nullptr; }
 
-  /// A task has so many rows that the second cache holds what their windows read, beside the filters. If there are
-  /// fewer tasks than the threads should have, tasks of the same rows share out the filters. False: there is no such
-  /// number of rows.
+  /// Chooses the rows and planes of a task. Half of the second cache holds what their windows read, the rest is for the
+  /// filters. A tile is filled with the fewest elements for each result, so it is about as high as it is deep. If there
+  /// are fewer tasks than the threads should have, tasks of the same rows share out the filters. False: not even the
+  /// smallest tile fits.
   bool choose_task() {
     const auto& target = state_.target;
     const int64_t fewest = fewest_tasks(target);
     int64_t tasks = 1;
     for (UOp r : product_->result_ranges)
       if (is_outer(r) && !(r == filter_) && !(r == row_.along)) tasks *= analysis_.size(r);
-    if (column()) {
-      const int64_t size = analysis_.size(column()->along), step = column()->along == columns_ ? kVectors : 1;
-      for (int64_t rows = step; rows <= size; rows += step)
-        if (size % rows == 0 && bytes_per_row() * column()->extent(rows) <= target.l2 / 2 &&
-            (rows == step || tasks / rows >= fewest))
-          rows_ = rows;
-      if (!rows_) return false;
-      tasks /= rows_;
-    } else if (bytes_per_row() > target.l2 / 2) {
-      return false;
-    }
+    const int64_t step = column() && column()->along == columns_ ? kVectors : 1,
+                  all_rows = column() ? analysis_.size(column()->along) : 1,
+                  all_planes = plane() ? analysis_.size(plane()->along) : 1;
+    double least = 0;  // elements that are copied for a result
+    for (int64_t planes = 1; planes <= all_planes; ++planes)
+      for (int64_t rows = step; rows <= all_rows; rows += step) {
+        const int64_t covered = rows * planes;
+        if (all_rows % rows || all_planes % planes || tile_bytes(rows, planes) > target.l2 / 2 ||
+            (covered > step && tasks / covered < fewest))
+          continue;
+        const double copied =
+            static_cast<double>(extent(column(), rows) * extent(plane(), planes)) / static_cast<double>(covered);
+        if (rows_ && copied >= least) continue;
+        least = copied;
+        rows_ = rows;
+        planes_ = planes;
+      }
+    if (!rows_) return false;
+    tasks /= rows_ * planes_;
     const int64_t filters = analysis_.size(filter_);
     filters_per_task_ =
         round_up(ceil_div(filters, std::clamp<int64_t>(ceil_div(fewest, tasks), 1, filters / filters_per_tile_)),
@@ -169,10 +188,13 @@ class WindowRows {
     for (UOp r : product_->reduced_ranges)
       if (is_block(r)) add_loop(r);
     add_loop(filter_);
-    if (column()) {
-      opts.emplace_back(TaskBlock{range_id(column()->along), rows_});
-      add_loop(column()->along);
-    }
+    const auto cover = [&](const Window* window, int64_t count) {
+      if (!window) return;
+      opts.emplace_back(TaskBlock{range_id(window->along), count});
+      add_loop(window->along);
+    };
+    if (planes_ > 1) cover(plane(), planes_);
+    cover(column(), rows_);
     add_loop(row_.along);
     TileCopy copy{number, {}};
     for (UOp r : product_->reduced_ranges) {
@@ -205,7 +227,7 @@ class WindowRows {
   Window row_;
   UOp filter_, columns_;
   int filters_per_tile_ = kMinFilters;
-  int64_t rows_ = 0, filters_per_task_ = 0;
+  int64_t rows_ = 0, planes_ = 1, filters_per_task_ = 0;
 };
 
 }  // namespace

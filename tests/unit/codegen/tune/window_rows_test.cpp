@@ -104,3 +104,34 @@ TEST_CASE("a task of window rows fits the second cache, and all threads have tas
   target.l2 = 2 * row;
   CHECK(!copies_rows(Choice(large.kernel(), target)));
 }
+
+TEST_CASE("a task of window rows is about as deep as it is high, so that few elements are copied",
+          "[codegen][window]") {
+  // Volumes of size x size x 24 under 3 x 3 x 3. Ranges: 0 images, 1 filters, 2 planes, 3 rows, 4 columns.
+  const auto volume = [](int64_t size, int64_t channels) {
+    KernelHarness b;
+    const int64_t filters = 8, columns = 24;
+    UOp x = b.buffer(random_array(DType::F32, {2, channels, size, size, columns}, 1)),
+        w = b.buffer(random_array(DType::F32, {filters, channels, 3, 3, 3}, 2)),
+        out = b.buffer(Array(DType::F32, {2, filters, size, size, columns}));
+    UOp n = b.outer(2), f = b.outer(filters), d = b.outer(size), h = b.outer(size), v = b.outer(columns);
+    UOp c = b.over(channels, 5), i = b.over(3, 6), j = b.over(3, 7), k = b.over(3, 8);
+    const auto at = [&](UOp r, UOp tap) { return r + tap + b.index(-1); };
+    const auto inside = [&](UOp p, int64_t all) { return le(b.index(0), p) & lt(p, b.index(all)); };
+    UOp open = inside(at(d, i), size) & inside(at(h, j), size) & inside(at(v, k), columns);
+    UOp element = b.at(x, {n, c, at(d, i), at(h, j), at(v, k)}, open, constant(b.g(), DType::F32, 0));
+    b.stores({b.put(out, {n, f, d, h, v}, b.reduce(Combine::Dot, {element, b.at(w, {f, c, i, j, k})}, {c, i, j, k}))});
+    return b;
+  };
+  const auto bytes = [](const Choice& c, int64_t channels) {
+    return (c.block(2) + 2) * (c.block(3) + 2) * 32 * channels * 4;
+  };
+  KernelHarness small = volume(8, 3), large = volume(16, 32);
+  const Choice all(small, avx2()), part(large, avx2());
+  INFO(to_string(all.opts()) << " and " << to_string(part.opts()));
+  CHECK((copies_rows(all) && copies_rows(part)));
+  CHECK((all.block(2) == 8 && all.block(3) == 8));
+  CHECK((part.block(3) <= 2 * part.block(2) && bytes(part, 32) <= avx2().l2 / 2));
+  small.check(all.opts(), false);
+  large.check(part.opts(), false);
+}
