@@ -1,9 +1,11 @@
 // The loops of a packed product, outermost first: blocks of the reduced range, rows, columns, then the reduction
 // itself. The panel of one block fills half of the second cache while the rows pass. Its columns are stored in the
-// order in which a step of the tile reads them. So are rows whose lines would evict one another.
+// order in which a step of the tile reads them. So are rows whose lines would evict one another. Outside of them all go
+// the phases of a window with a step, for each of which there is code of its own.
 #include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "codegen/kernel/common_predicate.h"
 #include "codegen/loopschedule/loop_schedule.h"
@@ -37,34 +39,41 @@ constexpr int64_t kMinPassesPerRow = 4;
 /// take 0.7 of the time on Zen 3 (6 cycles a step), and 1.0 to 1.17 on Zen 4 with AVX-512 (24; both November 2026).
 constexpr double kHiddenLineCycles = 12;
 
+/// Phases that have code of their own, at most.
+constexpr int64_t kMaxPhases = 4;
+
 class Blocker {
  public:
   Blocker(const Kernel& kernel, KernelAnalysis& analysis, const StatementAnalysis& w, const RegisterTile& tile,
           int lanes, const runtime::Target& target)
       : kernel_(kernel), analysis_(analysis), product_(w), tile_(tile), lanes_(lanes), target_(target) {}
 
-  std::vector<Opt> run(bool may_copy_rows) {
+  std::vector<Opt> run(bool may_copy_rows, bool may_cut_phases) {
     if (!tile_.lane_range || tile_.transpose_unroll > 1 || product_.chains() > 1 || !is_outer(tile_.lane_range) ||
         !tile_.row_range)
       return {};
     panel_ = find_panel();
     if (!panel_) return {};
     if (may_copy_rows) find_copied_rows();
+    if (may_cut_phases) find_phases();
     choose_depth();
     choose_columns();
     choose_rows();
     if (split_) opts_.push_back(Split{range_id(split_), split_step_});
     if (is_outer(tile_.row_range)) opts_.push_back(TaskBlock{range_id(tile_.row_range), rows_});
     for (const TaskBlock& b : other_blocks_) opts_.push_back(b);
+    for (UOp phase : phases_) {
+      Cut each{range_id(phase), std::vector<int64_t>(static_cast<size_t>(analysis_.size(phase) - 1))};
+      std::iota(each.at.begin(), each.at.end(), 1);
+      opts_.push_back(TaskBlock{range_id(phase), analysis_.size(phase)});
+      opts_.push_back(each);
+    }
     opts_.push_back(TaskBlock{range_id(tile_.lane_range), columns_});
     opts_.push_back(order());
     opts_.push_back(tile_copy());
     for (UOp rows : copied_rows_) opts_.push_back(row_copy(rows));
     return opts_;
   }
-
-  /// Whether run() copies rows beside the panel.
-  bool copies_rows() const { return !copied_rows_.empty(); }
 
   std::optional<TileCopy> pack_whole_operand(UOp& operand) {
     if (!tile_.lane_range || tile_.transpose_unroll > 1 || product_.chains() > 1 || is_outer(tile_.lane_range) ||
@@ -187,6 +196,25 @@ class Blocker {
     }
   }
 
+  /// The phases of a window with a step: outer ranges that decide which taps there are for a result, and so which part
+  /// of the panel it reads. In code for one phase loops over taps have constant bounds. On Zen 2 (December 2026), the
+  /// gradient of 64 x 56 x 56 pixels under 128 x 3 x 3 windows with a step of 2 takes 0.7 of the time, under 4 x 4
+  /// windows 0.9. A task has all phases, so there must be enough tasks without them.
+  void find_phases() {
+    const UOp predicate = common_predicate(product_.node);
+    int64_t phases = 1, tasks = 1;
+    for (UOp r : product_.result_ranges) {
+      if (!is_outer(r) || r == tile_.lane_range) continue;
+      const int64_t size = analysis_.size(r);
+      const bool is_phase = predicate && has_static_size(r) && size > 1 && size * phases <= kMaxPhases &&
+                            !(r == tile_.row_range) && !(r == tile_.column_range) && analysis_.depends(panel_, r) &&
+                            analysis_.depends(predicate, r);
+      (is_phase ? phases : tasks) *= size;
+      if (is_phase) phases_.push_back(r);
+    }
+    if (tasks < tile_.rows * fewest_tasks(target_)) phases_.clear();
+  }
+
   /// Whether memory already holds an operand as a tile would: in panels, and each thread has panels of its own.
   bool is_packed_in_memory(UOp operand) {
     return operand->op == Op::Load && analysis_.size(tile_.lane_range) <= width() &&
@@ -211,7 +239,7 @@ class Blocker {
       // The result of a block of the sum's ReductionTree is carried in any case. A block that is not split carries
       // nothing more.
       const bool block = product_.blocks > 0 && outer_reductions_ - 1 == product_.blocks;
-      if (copies_rows()) wanted = std::min(wanted, room / kMaxColumns);
+      if (!copied_rows_.empty()) wanted = std::min(wanted, room / kMaxColumns);
       if (row_step_bytes({range}) >= kPage) wanted = std::min(wanted, kDepthAcrossPages * (block ? block_depth_ : 1));
       const std::vector<UOp> inside(product_.reduced_ranges.begin() + static_cast<std::ptrdiff_t>(outer_reductions_),
                                     product_.reduced_ranges.end());
@@ -246,7 +274,9 @@ class Blocker {
     int64_t rows = 1;
     for (UOp r : product_.result_ranges)
       if (is_outer(r) && !(r == tile_.lane_range) && !analysis_.depends(panel_, r)) rows *= analysis_.size(r);
-    return batch_size_of(analysis_, product_, panel_, tile_.lane_range) * std::max<int64_t>(rows / kMinTaskRows, 1);
+    int64_t panels = batch_size_of(analysis_, product_, panel_, tile_.lane_range);
+    for (UOp phase : phases_) panels /= analysis_.size(phase);
+    return panels * std::max<int64_t>(rows / kMinTaskRows, 1);
   }
 
   void choose_columns() {
@@ -273,7 +303,9 @@ class Blocker {
     int64_t tasks = ceil_div(analysis_.size(tile_.lane_range), columns_);
     std::vector<UOp> near, far;  // outer ranges on which the panel does not depend
     for (UOp r : product_.result_ranges) {
-      if (!is_outer(r) || r == tile_.row_range || r == tile_.column_range || r == tile_.lane_range) continue;
+      if (!is_outer(r) || r == tile_.row_range || r == tile_.column_range || r == tile_.lane_range ||
+          contains(phases_, r))
+        continue;
       tasks *= analysis_.size(r);
       if (analysis_.depends(panel_, r)) continue;
       (is_outer(tile_.row_range) && row_step_bytes({r}) < row_step_bytes({tile_.row_range}) ? near : far).push_back(r);
@@ -286,10 +318,14 @@ class Blocker {
     auto cover = [&](const std::vector<UOp>& ranges) {
       for (size_t i = ranges.size(); i-- > 0 && covered < most_rows;) {
         const int64_t size = analysis_.size(ranges[i]), most = std::min(size, ceil_div(most_rows, covered));
-        const int64_t fewest = covered < kMinTaskRows ? int64_t{target_.threads} : fewest_tasks(target_);
-        int64_t block = 1;
-        for (int64_t b = 2; b <= most; ++b)
-          if (size % b == 0 && tasks / b >= fewest) block = b;
+        const auto largest_block = [&](int64_t fewest) {
+          int64_t block = 1;
+          for (int64_t b = 2; b <= most; ++b)
+            if (size % b == 0 && tasks / b >= fewest) block = b;
+          return block;
+        };
+        int64_t block = largest_block(fewest_tasks(target_));
+        if (covered * block < kMinTaskRows) block = largest_block(target_.threads);
         if (block == 1) continue;
         other_blocks_.push_back({range_id(ranges[i]), block});
         tasks /= block;
@@ -316,6 +352,7 @@ class Blocker {
   /// Rows that are far apart go outside of rows that are near: the lines of one tile's rows also hold the next rows.
   Opt order() {
     LoopOrder order;
+    for (UOp phase : phases_) order.loops.push_back({range_id(phase), 0});
     const size_t whole = outer_reductions_ - (split_ ? 1 : 0);  // reduced ranges from here on are inside a block
     for (size_t i = 0; i < outer_reductions_; ++i) order.loops.push_back({range_id(product_.reduced_ranges[i]), 0});
     std::vector<UOp> rows;
@@ -380,7 +417,7 @@ class Blocker {
   const int lanes_;
   const runtime::Target& target_;
   UOp panel_, split_;
-  std::vector<UOp> copied_rows_;
+  std::vector<UOp> copied_rows_, phases_;
   size_t outer_reductions_ = 0;          ///< reduced ranges with loops outside the panel, including split_
   std::vector<TaskBlock> other_blocks_;  ///< of outer ranges beside the tile's
   int64_t split_step_ = 0;               ///< values of split_ in a block
@@ -395,11 +432,12 @@ class Blocker {
 std::vector<std::vector<Opt>> block_product(const Kernel& kernel, KernelAnalysis& analysis,
                                             const StatementAnalysis& product, const RegisterTile& tile, int lanes,
                                             const runtime::Target& target) {
-  const auto blocker = [&] { return Blocker(kernel, analysis, product, tile, lanes, target); };
-  Blocker best = blocker();
-  std::vector<std::vector<Opt>> proposals{best.run(true)};
-  if (proposals[0].empty()) return {};
-  if (best.copies_rows()) proposals.push_back(blocker().run(false));
+  std::vector<std::vector<Opt>> proposals;
+  for (const bool cut_phases : {true, false})
+    for (const bool copy_rows : {true, false}) {
+      std::vector<Opt> opts = Blocker(kernel, analysis, product, tile, lanes, target).run(copy_rows, cut_phases);
+      if (!opts.empty() && !contains(proposals, opts)) proposals.push_back(std::move(opts));
+    }
   return proposals;
 }
 
