@@ -15,6 +15,7 @@
 #include "runtime/base/env.h"
 #include "runtime/base/fault_injection.h"
 #include "runtime/base/log.h"
+#include "runtime/cpu/start_threads.h"
 #include "runtime/exec/devices.h"
 #include "runtime/exec/executable_plan.h"
 #include "runtime/exec/plan_store.h"
@@ -53,8 +54,21 @@ KernelSources write_kernels(const PlanProgram& program, const runtime::Target& t
       schedule::schedule(program.graph, target, policy.unfused ? schedule::Policy::Unfused : schedule::Policy::Fused),
       {}};
   out.scheduled.plan.device = program.graph.outputs[0].value->device;
-  for (size_t i = 0; i < out.scheduled.kernels.size(); ++i)
-    out.sources.push_back(write_kernel(out.scheduled, i, target, policy, out.decided));
+  const size_t kernels = out.scheduled.kernels.size();
+  out.sources.resize(kernels);
+  std::vector<uint8_t> decided(kernels, true);
+  // Each kernel has a graph of its own. A search needs the device for itself, and a log is read in order.
+  const int threads = policy.beam || runtime::logging(3) ? 1 : runtime::cpu::helper_threads(target);
+  const auto write = [&](size_t i) {
+    bool found = true;
+    out.sources[i] = write_kernel(out.scheduled, i, target, policy, found);
+    decided[i] = found;
+  };
+  if (threads > 1 && kernels > 1)
+    runtime::cpu::run_in_parallel(kernels, threads, write);
+  else
+    for (size_t i = 0; i < kernels; ++i) write(i);
+  out.decided = std::ranges::all_of(decided, [](uint8_t d) { return d; });
   return out;
 }
 

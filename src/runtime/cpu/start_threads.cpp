@@ -14,11 +14,13 @@
 #include <utility>
 
 #include "runtime/base/process_exit.h"
+#include "runtime/base/system_limits.h"
 #include "runtime/cpu/float_control.h"
 
 namespace sinter::runtime::cpu {
 namespace {
 
+constexpr int kMaxHelpers = 16;
 constexpr size_t kDeepStack = 8 << 20;  ///< Clang needs 190 KiB for a small kernel; only touched pages use memory
 
 class SignalBlocker {
@@ -87,6 +89,11 @@ void start_threads(std::vector<std::thread>& threads, int count, const std::func
   } catch (const std::system_error&) {  // no more threads
   } catch (const std::bad_alloc&) {     // no memory for one
   }
+}
+
+int helper_threads(const Target& target) {
+  const int cpus = usable_cpus();
+  return std::clamp(target.cuda() ? cpus : target.threads, std::min(2, cpus), kMaxHelpers);
 }
 
 void run_in_parallel(size_t count, int threads, const std::function<void(size_t)>& work) {

@@ -7,7 +7,6 @@
 
 #include "runtime/base/counters.h"
 #include "runtime/base/process_exit.h"
-#include "runtime/base/system_limits.h"
 #include "runtime/cpu/elf.h"
 #include "runtime/cpu/start_threads.h"
 #include "sinter/error.h"
@@ -16,7 +15,6 @@ namespace sinter::runtime::cpu {
 namespace {
 
 constexpr size_t kUnitBytes = 64 << 10;  ///< text per unit; small enough that threads finish together
-constexpr int kMaxThreads = 16;
 
 using Unit = std::vector<size_t>;  ///< indices of kernels
 
@@ -75,8 +73,7 @@ std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, c
                                  const Target& target) {
   std::vector<CompileResult> results(kernels.size());
   if (kernels.empty()) return results;
-  // With one kernel thread, still compile on two if allowed: the process waits for the compilation.
-  const size_t threads = static_cast<size_t>(std::clamp(target.threads, std::min(2, usable_cpus()), kMaxThreads));
+  const auto threads = static_cast<size_t>(helper_threads(target));
   const std::vector<Unit> units = split_into_units(kernels, threads, compiler.makes_libraries());
 
   run_in_parallel(units.size(), static_cast<int>(threads),

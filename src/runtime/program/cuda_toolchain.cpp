@@ -5,13 +5,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "runtime/base/cache_origin.h"
 #include "runtime/base/counters.h"
 #include "runtime/base/sanitizer.h"
-#include "runtime/base/system_limits.h"
 #include "runtime/cpu/start_threads.h"
 #include "runtime/cuda/clang_ptx.h"
 #include "runtime/cuda/compile_cuda.h"
@@ -22,8 +23,6 @@
 
 namespace sinter::runtime::cuda {
 namespace {
-
-constexpr int kMaxThreads = 16;
 
 std::string kind_of(const ImageCompiler& compiler, int sm) {
   return fmt::format("sm_{}-{}", sm, compiler.form == ImageFormat::Cubin ? "cubin" : "ptx");
@@ -66,9 +65,15 @@ class CudaToolchain final : public Toolchain {
     std::vector<CompileResult> results(kernels.size());
     count(counters().compiles, kernels.size());
     // ThreadSanitizer does not see how NVRTC synchronizes its lazy initialization.
-    const int threads = kSanitizer == Sanitizer::Thread ? 1 : std::clamp(usable_cpus(), 1, kMaxThreads);
-    cpu::run_in_parallel(kernels.size(), threads,
-                         [&](size_t k) { results[k] = compiler_.compile(kernels[k]->name, kernels[k]->text, sm_); });
+    const int threads = kSanitizer == Sanitizer::Thread ? 1 : cpu::helper_threads(target_);
+    // The longest first, so that all threads end at about the same time.
+    std::vector<size_t> order(kernels.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::sort(order, std::greater(), [&](size_t k) { return kernels[k]->text.size(); });
+    cpu::run_in_parallel(kernels.size(), threads, [&](size_t i) {
+      const size_t k = order[i];
+      results[k] = compiler_.compile(kernels[k]->name, kernels[k]->text, sm_);
+    });
     return results;
   }
 
