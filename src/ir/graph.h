@@ -1,5 +1,5 @@
 // A graph owns nodes and makes each only once. `Arena` frees all of its nodes together: plans and kernels are arenas,
-// each confined to one thread. The reference-counted graph of tensors is ir/tensor_graph.h.
+// each of one thread at a time. The reference-counted graph of tensors is ir/tensor_graph.h.
 #pragma once
 
 #include <cstddef>

@@ -58,7 +58,7 @@ KernelSources write_kernels(const PlanProgram& program, const runtime::Target& t
   out.sources.resize(kernels);
   std::vector<uint8_t> decided(kernels, true);
   // Each kernel has a graph of its own. A search needs the device for itself, and a log is read in order.
-  const int threads = policy.beam || runtime::logging(3) ? 1 : runtime::cpu::helper_threads(target);
+  const int threads = policy.beam || runtime::logging(1) ? 1 : runtime::cpu::helper_threads(target);
   const auto write = [&](size_t i) {
     bool found = true;
     out.sources[i] = write_kernel(out.scheduled, i, target, policy, found);

@@ -99,15 +99,20 @@ int helper_threads(const Target& target) {
 void run_in_parallel(size_t count, int threads, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next{0};
   std::mutex mutex;
-  std::exception_ptr failure;  // guarded by the mutex
+  std::exception_ptr failure;  // of the first call that failed; guarded by the mutex, as `failed`
+  size_t failed = count;
   const ProcessExitGuard guard;
   const auto take = [&] {
     const ProcessExitGuard::Share share(guard);
+    size_t i = 0;
     try {
-      for (size_t i; (i = next.fetch_add(1)) < count;) work(i);
+      while ((i = next.fetch_add(1)) < count) work(i);
     } catch (...) {
       std::lock_guard lock(mutex);
-      failure = std::current_exception();
+      if (i < failed) {
+        failed = i;
+        failure = std::current_exception();
+      }
       next = count;
     }
   };

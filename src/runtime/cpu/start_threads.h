@@ -19,9 +19,9 @@ void start_threads(std::vector<std::thread>& threads, int count, const std::func
 /// two, if the process may use so many CPUs. For a GPU all of these CPUs. At most 16.
 int helper_threads(const Target& target);
 
-/// Calls work(0) to work(count - 1), each once, on up to `threads` new threads, and waits for all of them. An exception
-/// from one call is rethrown, and the remaining calls may then be skipped. For compilers: these threads have stacks of
-/// 8 MiB, whatever the caller's stack is. If no thread starts, the calling thread does the work.
+/// Calls work(0) to work(count - 1), each once, on up to `threads` new threads, and waits for all of them. The
+/// exception of the first call that throws one is rethrown, and calls after it may be skipped. For compilers: these
+/// threads have stacks of 8 MiB, whatever the caller's stack is. If no thread starts, the calling thread does the work.
 void run_in_parallel(size_t count, int threads, const std::function<void(size_t)>& work);
 
 }  // namespace sinter::runtime::cpu

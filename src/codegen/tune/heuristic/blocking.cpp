@@ -75,6 +75,10 @@ class Blocker {
     return opts_;
   }
 
+  /// What run() found: rows that it copies beside the panel, phases that it cuts.
+  bool copies_rows() const { return !copied_rows_.empty(); }
+  bool cuts_phases() const { return !phases_.empty(); }
+
   std::optional<TileCopy> pack_whole_operand(UOp& operand) {
     if (!tile_.lane_range || tile_.transpose_unroll > 1 || product_.chains() > 1 || is_outer(tile_.lane_range) ||
         !tile_.row_range)
@@ -202,17 +206,23 @@ class Blocker {
   /// windows 0.9. A task has all phases, so there must be enough tasks without them.
   void find_phases() {
     const UOp predicate = common_predicate(product_.node);
+    if (!predicate) return;
+    const bool whole = peel_of(analysis_, product_, tile_, target_).has_value();  // a task holds all rows
+    const auto decides = [&](UOp r) {  // by its number alone, as a row of a loaded mask does not
+      return analysis_.depends(predicate, r) && std::ranges::none_of(ir::topological(predicate), [&](UOp n) {
+               return n->op == Op::Load && analysis_.depends(n, r);
+             });
+    };
     int64_t phases = 1, tasks = 1;
     for (UOp r : product_.result_ranges) {
-      if (!is_outer(r) || r == tile_.lane_range) continue;
+      if (!is_outer(r) || r == tile_.lane_range || (whole && r == tile_.row_range)) continue;
       const int64_t size = analysis_.size(r);
-      const bool is_phase = predicate && has_static_size(r) && size > 1 && size * phases <= kMaxPhases &&
-                            !(r == tile_.row_range) && !(r == tile_.column_range) && analysis_.depends(panel_, r) &&
-                            analysis_.depends(predicate, r);
+      const bool is_phase = has_static_size(r) && size * phases <= kMaxPhases && !(r == tile_.row_range) &&
+                            !(r == tile_.column_range) && analysis_.depends(panel_, r) && decides(r);
       (is_phase ? phases : tasks) *= size;
       if (is_phase) phases_.push_back(r);
     }
-    if (tasks < tile_.rows * fewest_tasks(target_)) phases_.clear();
+    if (tasks < (whole ? 1 : tile_.rows) * fewest_tasks(target_)) phases_.clear();
   }
 
   /// Whether memory already holds an operand as a tile would: in panels, and each thread has panels of its own.
@@ -239,7 +249,7 @@ class Blocker {
       // The result of a block of the sum's ReductionTree is carried in any case. A block that is not split carries
       // nothing more.
       const bool block = product_.blocks > 0 && outer_reductions_ - 1 == product_.blocks;
-      if (!copied_rows_.empty()) wanted = std::min(wanted, room / kMaxColumns);
+      if (copies_rows()) wanted = std::min(wanted, room / kMaxColumns);
       if (row_step_bytes({range}) >= kPage) wanted = std::min(wanted, kDepthAcrossPages * (block ? block_depth_ : 1));
       const std::vector<UOp> inside(product_.reduced_ranges.begin() + static_cast<std::ptrdiff_t>(outer_reductions_),
                                     product_.reduced_ranges.end());
@@ -293,7 +303,7 @@ class Blocker {
     const int64_t row_tasks = tasks_of_rows(), fewest = ceil_div(int64_t{target_.threads}, row_tasks);
     columns_ = round_up(ceil_div(size, std::max(fewest, ceil_div(size, most))), step);
     if (row_tasks == 1 && target_.threads > 1)
-      columns_ = lanes_ * most_even_task(ceil_div(size, lanes_), step / lanes_, most / lanes_, target_.threads);
+      columns_ = lanes_ * even_task(ceil_div(size, lanes_), step / lanes_, most / lanes_, target_.threads);
   }
 
   /// Covers rows that are near each other in memory first, because they read the same lines: ranges nearer than the
@@ -311,21 +321,21 @@ class Blocker {
       (is_outer(tile_.row_range) && row_step_bytes({r}) < row_step_bytes({tile_.row_range}) ? near : far).push_back(r);
     }
     // Each task packs its panels once, so there are few tasks, as long as all threads have work. Where packing shows,
-    // there is one for each thread.
+    // one for each thread is enough. `tiles`: tasks of the row range among `tasks`, which become fewer below.
     const int64_t most_rows = reads_windows() ? kMaxTaskWindows : kMaxTaskRows;
     int64_t covered = is_outer(tile_.row_range) ? tile_.rows : analysis_.size(tile_.row_range);
     if (tile_.has_own_columns()) covered *= tile_.columns;
-    auto cover = [&](const std::vector<UOp>& ranges) {
+    auto cover = [&](const std::vector<UOp>& ranges, int64_t tiles) {
       for (size_t i = ranges.size(); i-- > 0 && covered < most_rows;) {
         const int64_t size = analysis_.size(ranges[i]), most = std::min(size, ceil_div(most_rows, covered));
-        const auto largest_block = [&](int64_t fewest) {
+        const auto largest_block = [&](int64_t all, int64_t fewest) {
           int64_t block = 1;
           for (int64_t b = 2; b <= most; ++b)
-            if (size % b == 0 && tasks / b >= fewest) block = b;
+            if (size % b == 0 && all / b >= fewest) block = b;
           return block;
         };
-        int64_t block = largest_block(fewest_tasks(target_));
-        if (covered * block < kMinTaskRows) block = largest_block(target_.threads);
+        int64_t block = largest_block(tasks, fewest_tasks(target_));
+        if (covered * block < kMinTaskRows) block = std::max(block, largest_block(tasks / tiles, target_.threads));
         if (block == 1) continue;
         other_blocks_.push_back({range_id(ranges[i]), block});
         tasks /= block;
@@ -335,9 +345,10 @@ class Blocker {
     if (is_outer(tile_.row_range)) {
       const int64_t size = analysis_.size(tile_.row_range), tiles = ceil_div(size, tile_.rows);
       const bool whole = peel_of(analysis_, product_, tile_, target_).has_value();  // a task holds both edges
-      tasks *= whole ? 1 : tiles;
-      cover(near);
-      tasks /= whole ? 1 : tiles;
+      const int64_t row_tasks = whole ? 1 : tiles;
+      tasks *= row_tasks;
+      cover(near, row_tasks);
+      tasks /= row_tasks;
       const int64_t each = covered / tile_.rows;  // rows per value of the tile's range
       const bool one = whole || columns_per_task_ > 0;
       int64_t blocks = one ? 1 : ceil_div(size, std::max<int64_t>(most_rows / each, tile_.rows));
@@ -346,7 +357,7 @@ class Blocker {
       tasks *= blocks;
       covered = rows_ * each;
     }
-    cover(far);
+    cover(far, 1);
   }
 
   /// Rows that are far apart go outside of rows that are near: the lines of one tile's rows also hold the next rows.
@@ -433,11 +444,17 @@ std::vector<std::vector<Opt>> block_product(const Kernel& kernel, KernelAnalysis
                                             const StatementAnalysis& product, const RegisterTile& tile, int lanes,
                                             const runtime::Target& target) {
   std::vector<std::vector<Opt>> proposals;
-  for (const bool cut_phases : {true, false})
+  for (const bool cut_phases : {true, false}) {
+    bool found_phases = false;
     for (const bool copy_rows : {true, false}) {
-      std::vector<Opt> opts = Blocker(kernel, analysis, product, tile, lanes, target).run(copy_rows, cut_phases);
-      if (!opts.empty() && !contains(proposals, opts)) proposals.push_back(std::move(opts));
+      Blocker blocker(kernel, analysis, product, tile, lanes, target);
+      proposals.push_back(blocker.run(copy_rows, cut_phases));
+      if (proposals.back().empty()) return {};
+      found_phases = blocker.cuts_phases();
+      if (!blocker.copies_rows()) break;
     }
+    if (!found_phases) break;
+  }
   return proposals;
 }
 

@@ -101,6 +101,7 @@ class RegisterTileModel {
     for (UOp a : w.accesses) {
       if (a->op != Op::Load) continue;
       loads_.push_back(a);
+      if (target.has_masked_loads(size_of(a->dtype))) maskable_.push_back(a);
       if (evicts_own_lines(analysis, w, a, target)) evicting_.push_back(a);
     }
     steps_ = w.chains() > 1 ? 1.0 / lanes : 1;
@@ -117,10 +118,11 @@ class RegisterTileModel {
     for (UOp q : loads_)
       if (is_vector_load(q, t) && !(t.row_range && analysis_.depends(q, t.row_range)))
         held += !t.column_range || analysis_.depends(q, t.column_range) ? t.columns : 1;
-    const bool masked =
-        t.lane_range && std::ranges::any_of(loads_, [&](UOp q) { return analysis_.is_masked_along(q, t.lane_range); });
-    if (masked && masks_) held += kMaskRegisters;
-    if ((masked || loads_partial_vector(t)) && !masks_) held += kMaskedVectorRegisters;
+    const auto masked = [&](UOp q) { return analysis_.is_masked_along(q, t.lane_range); };
+    if (t.lane_range && std::ranges::any_of(maskable_, masked))
+      held += masks_ ? kMaskRegisters : kMaskedVectorRegisters;
+    else if (!masks_ && loads_partial_vector(t))
+      held += kMaskedVectorRegisters;
     // The columns of this iteration are live while the rows of one vector become columns of the next iteration
     // (codegen/cpu/pipeline.cpp).
     if (t.transpose_unroll > 1) return t.rows * t.columns + (t.columns + 1) * t.transpose_unroll <= registers_;
@@ -298,8 +300,7 @@ class RegisterTileModel {
   bool loads_partial_vector(const RegisterTile& t) const {
     if (!t.lane_range || analysis_.size(t.lane_range) % lanes_ == 0 || analysis_.size(t.lane_range) > t.width(lanes_))
       return false;
-    return std::ranges::any_of(loads_,
-                               [&](UOp q) { return analysis_.stride(q, t.lane_range) == 1 && !will_be_packed(q, t); });
+    return std::ranges::any_of(maskable_, [&](UOp q) { return analysis_.stride(q, t.lane_range) == 1; });
   }
   /// Whether all rows of a tile with lanes use the same vectors of a load.
   bool is_shared_by_rows(UOp load, const RegisterTile& t) const {
@@ -418,7 +419,7 @@ class RegisterTileModel {
   int accumulators_ = 1;         ///< accumulators per element
   int64_t innermost_steps_ = 1;  ///< trip count of the innermost loop
   double steps_ = 1;
-  std::vector<UOp> loads_, evicting_;                               ///< all, and those that evict their own lines
+  std::vector<UOp> loads_, evicting_, maskable_;  ///< all; those that evict their own lines; that a mask can be for
   std::vector<std::pair<UOp, std::optional<Interior>>> interiors_;  ///< per result range
   std::vector<Border> borders_;
   UOp gate_;  ///< elements without effect on the sum are skipped, if all of a tile agree

@@ -14,7 +14,7 @@ namespace {
 /// Rows per reduced value, at most. With more rows (256 x 10 x 128) stores cost more than packing saves: a core
 /// prefetches lines between its own, which another core holds.
 constexpr int64_t kMaxRowsPerDepth = 4;
-constexpr int64_t kUneven = 16;  ///< vectors beyond an even share, at most 1 / kUneven of all
+constexpr int64_t kUneven = 16;  ///< vectors beyond an even share, at most 1 / kUneven of it
 
 /// Whether rows and columns are the only outer ranges, so that a launch has no other tasks.
 bool is_matrix(const StatementAnalysis& product, const RegisterTile& tile) {
@@ -34,14 +34,23 @@ int64_t busiest_thread_vectors(int64_t vectors, int64_t of_task, int threads) {
   return most;
 }
 
-}  // namespace
-
+/// Vectors of a task, a multiple of `step` and at most `most`, with which the busiest thread gets the fewest. Of
+/// several, the most.
 int64_t most_even_task(int64_t vectors, int64_t step, int64_t most, int threads) {
   int64_t best = step;
   for (int64_t of_task = 2 * step; of_task <= most; of_task += step)
     if (busiest_thread_vectors(vectors, of_task, threads) <= busiest_thread_vectors(vectors, best, threads))
       best = of_task;
   return best;
+}
+
+}  // namespace
+
+int64_t even_task(int64_t vectors, int64_t step, int64_t most, int threads) {
+  const int64_t fewest = busiest_thread_vectors(vectors, most_even_task(vectors, step, most, threads), threads);
+  int64_t of_task = most / step * step;
+  while ((busiest_thread_vectors(vectors, of_task, threads) - fewest) * kUneven > fewest) of_task -= step;
+  return of_task;
 }
 
 bool passes_under_rows(KernelAnalysis& analysis, const RegisterTile& tile, UOp load) {

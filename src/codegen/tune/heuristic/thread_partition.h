@@ -28,9 +28,9 @@ inline int64_t large_operand_bytes(const runtime::Target& target) {
   return target.threads > 1 ? std::min(kMaxReadByAll, max_resident_bytes(target)) : max_resident_bytes(target);
 }
 
-/// Vectors of a task, a multiple of `step` and at most `most`, with which the busiest thread gets the fewest of
-/// `vectors`. Of several, the most.
-int64_t most_even_task(int64_t vectors, int64_t step, int64_t most, int threads);
+/// Vectors of a task, a multiple of `step` and at most `most`, so that threads get about the same number of `vectors`.
+/// The most of them, since each task reads all rows.
+int64_t even_task(int64_t vectors, int64_t step, int64_t most, int threads);
 
 /// Whether a load of a product lies along the lanes, is shared by all rows, and does not consist of overlapping
 /// windows.

@@ -1,7 +1,7 @@
-// A task covers some rows of one image. It copies what their windows read into a tile with zeros at the border, so that
-// each vector of the image is one load at any tap. Vectors pass under a few filters, whose taps are broadcast.
-// Gradients by the image leave out what lies outside: they multiply the zeros where all filters are finite
-// (codegen/emit/finite_factors.h).
+// A task covers some rows of an image, or of some planes of a volume. It copies what their windows read into a tile
+// with zeros at the border, so that each vector of the image is one load at any tap. Vectors pass under a few filters,
+// whose taps are broadcast. Gradients by the image leave out what lies outside: they multiply the zeros where all
+// filters are finite (codegen/emit/finite_factors.h).
 #include "codegen/tune/heuristic/steps.h"
 
 #include <algorithm>
@@ -115,32 +115,40 @@ class WindowRows {
     return true;
   }
 
-  /// Bytes of the tile of a task that covers so many rows and planes, and of sums carried from block to block.
+  /// Bytes of the tile of a task that covers so many rows and planes.
   int64_t tile_bytes(int64_t rows, int64_t planes) {
     const int64_t columns = round_up(row_.extent(analysis_.size(row_.along)), state_.lanes);
     int64_t bytes = columns * static_cast<int64_t>(size_of(image_->dtype));
     for (UOp r : product_->reduced_ranges)
       if (analysis_.depends(image_, r) && !is_block(r) && is_channel(r)) bytes *= analysis_.size(r);
-    bytes *= extent(column(), rows) * extent(plane(), planes);
-    if (product_->blocks > 0)
-      bytes += rows * planes * analysis_.size(row_.along) * analysis_.size(filter_) *
-               static_cast<int64_t>(size_of(product_->node->dtype));
-    return bytes;
+    return bytes * extent(column(), rows) * extent(plane(), planes);
+  }
+  /// Bytes of the sums of such a task, if they are carried from block to block: of all filters, at most.
+  int64_t carried_bytes(int64_t rows, int64_t planes) {
+    return product_->blocks == 0 ? 0
+                                 : rows * planes * analysis_.size(row_.along) * analysis_.size(filter_) *
+                                       static_cast<int64_t>(size_of(product_->node->dtype));
   }
   bool is_channel(UOp reduced) const {
     return std::ranges::none_of(windows_, [&](const Window& w) { return w.taps == reduced; });
   }
   /// Positions of the image along a window that so many results read; 1 if there is no such window.
   static int64_t extent(const Window* window, int64_t results) { return window ? window->extent(results) : 1; }
+  /// Positions that are copied for a result, those between windows that do not meet included.
+  static double copied(const Window* window, int64_t results) {
+    return window ? static_cast<double>(std::max(window->extent(results), window->step * results)) /
+                        static_cast<double>(results)
+                  : 1;
+  }
   /// The window across the rows; null for images of one axis.
   const Window* column() const { return windows_.size() > 1 ? &windows_.end()[-2] : nullptr; }
   /// The window across the planes; null for images of one or two axes.
   const Window* plane() const { return windows_.size() > 2 ? windows_.data() : nullptr; }
 
-  /// Chooses the rows and planes of a task. Half of the second cache holds what their windows read, the rest is for the
-  /// filters. A tile is filled with the fewest elements for each result, so it is about as high as it is deep. If there
-  /// are fewer tasks than the threads should have, tasks of the same rows share out the filters. False: not even the
-  /// smallest tile fits.
+  /// Chooses the rows and planes of a task. Half of the second cache holds what their windows read and the sums that
+  /// are carried, the rest is for the filters. A tile is filled with the fewest elements for each result, so it is
+  /// about as high as it is deep. If there are fewer tasks than the threads should have, tasks of the same rows share
+  /// out the filters. False: not even the smallest tile fits.
   bool choose_task() {
     const auto& target = state_.target;
     const int64_t fewest = fewest_tasks(target);
@@ -150,20 +158,23 @@ class WindowRows {
     const int64_t step = column() && column()->along == columns_ ? kVectors : 1,
                   all_rows = column() ? analysis_.size(column()->along) : 1,
                   all_planes = plane() ? analysis_.size(plane()->along) : 1;
+    const auto fits = [&](int64_t rows, int64_t planes) {
+      const int64_t tile = tile_bytes(rows, planes), results = rows * planes;
+      if (results == step) return tile <= target.l2 / 2;
+      return tile + carried_bytes(rows, planes) <= target.l2 / 2 && tasks / results >= fewest;
+    };
     double least = 0;  // elements that are copied for a result
-    for (int64_t planes = 1; planes <= all_planes; ++planes)
+    for (int64_t planes = 1; planes <= all_planes; ++planes) {
+      if (all_planes % planes) continue;
       for (int64_t rows = step; rows <= all_rows; rows += step) {
-        const int64_t covered = rows * planes;
-        if (all_rows % rows || all_planes % planes || tile_bytes(rows, planes) > target.l2 / 2 ||
-            (covered > step && tasks / covered < fewest))
-          continue;
-        const double copied =
-            static_cast<double>(extent(column(), rows) * extent(plane(), planes)) / static_cast<double>(covered);
-        if (rows_ && copied >= least) continue;
-        least = copied;
+        if (all_rows % rows || !fits(rows, planes)) continue;
+        const double elements = copied(column(), rows) * copied(plane(), planes);
+        if (rows_ && (elements > least || (elements == least && rows * planes <= rows_ * planes_))) continue;
+        least = elements;
         rows_ = rows;
         planes_ = planes;
       }
+    }
     if (!rows_) return false;
     tasks /= rows_ * planes_;
     const int64_t filters = analysis_.size(filter_);

@@ -1,10 +1,6 @@
 // What the heuristic asks for where a product's operands come from memory, and that these lists keep every bit.
-#include <array>
 #include <tuple>
 
-#include "codegen/kernel/ranges.h"
-#include "ir/walk.h"
-#include "schedule/lower/kernel_passes.h"
 #include "unit/codegen/choice.h"
 #include "unit/codegen/products.h"
 
@@ -150,8 +146,8 @@ TEST_CASE("threads share tiles that read different memory, and the same number o
                b.reduce(Combine::Dot, {b.at(dy, {image, o, row, column}), b.at(x, {image, c, row + i, column + j})},
                         {image, row, column}))});
     std::vector<Choice> made;
-    for (int n : threads) {
-      target.threads = n;
+    for (int many : threads) {
+      target.threads = many;
       made.emplace_back(b, target);
       if (from == 1) b.check(made.back().opts(), false);
     }
@@ -276,52 +272,6 @@ TEST_CASE("operands whose gates move are not transposed in registers", "[codegen
   CHECK(choice.panel() == choice.width(1));
   CHECK(choice.steps() > 1);
   b.check(choice.opts(), false);
-}
-
-TEST_CASE("the gradient of a window with a stride is as many products as it has phases", "[codegen][products]") {
-  const auto [stride, taps, padding, o, size] = GENERATE(values<std::array<int64_t, 5>>({{2, 3, 1, 20, 10},
-                                                                                         {2, 3, 1, 32, 32},
-                                                                                         {2, 5, 2, 20, 10},
-                                                                                         {2, 4, 0, 20, 10},
-                                                                                         {3, 4, 1, 20, 10},
-                                                                                         {4, 4, 0, 20, 10}}));
-  KernelHarness
-      b;  // dx [n, c, stride * size] from dy [n, o, size] and w [o, c, taps], where y = stride * at + tap - padding
-  const int64_t n = 6, c = 32, turns = (taps + stride - 1) / stride;
-  UOp dy = b.buffer(random_array(DType::F32, {n, o, size}, 1)), w = b.buffer(random_array(DType::F32, {o, c, taps}, 2));
-  UOp out = b.buffer(Array(DType::F32, {n, c, stride * size}));
-  UOp image = b.outer(n), to = b.outer(c), y = b.outer(stride * size), from = b.over(o, 3), turn = b.over(turns, 4);
-  UOp step = b.index(stride), place = y + b.index(padding), at = idiv(place, step) - turn,
-      tap = mod(place, step) + turn * step;
-  UOp gate = (le(b.index(0), at) & lt(at, b.index(size))) & lt(tap, b.index(taps)),
-      zero = constant(b.g(), DType::F32, 0.0);
-  b.stores(
-      {b.put(out, {image, to, y},
-             b.reduce(Combine::Dot, {b.at(dy, {image, from, at}, gate, zero), b.at(w, {from, to, tap}, gate, zero)},
-                      {from, turn}))});
-  std::vector<Array> given = b.interpret();
-  std::swap(given, b.arrays);
-
-  schedule::split_polyphase(b.kernel);
-  REQUIRE(b.kernel.outer == std::vector<Dim>{n, c, size, stride});
-  const Choice choice(b);
-  const std::vector<Opt>& opts = choice.opts();
-  INFO(to_string(opts));
-  CHECK(choice.packs() > 0);    // of the weights that one phase reads
-  CHECK(choice.copies(2) > 1);  // neighbours of a row
-  CHECK((turns > 1 ? choice.is_peeled(2) : !choice.is_cut(2)));
-  // Each phase has code of its own, if some have fewer taps or reach over other ends.
-  const bool alike = taps % stride == 0 && padding % stride == 0;
-  CHECK((alike ? !choice.is_cut(3) : choice.is_cut(3) && choice.is_whole(3)));
-  for (UOp n : topological(codegen::normalize(b.kernel).main.sink))
-    if (n->op == Op::IDiv || n->op == Op::Mod)
-      for (UOp r : topological(n)) CHECK_FALSE((r->op == Op::Range && codegen::range_id(r) == 2));
-  b.check(opts, false);
-  b.require_equal("the kernel before", given);
-
-  const std::vector<Dim> once = b.kernel.outer;
-  schedule::split_polyphase(b.kernel);
-  CHECK(b.kernel.outer == once);
 }
 
 TEST_CASE("at most eight rows are stored far from each other at once, and a point writes their lines to the end",

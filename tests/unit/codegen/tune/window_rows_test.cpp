@@ -135,3 +135,27 @@ TEST_CASE("a task of window rows is about as deep as it is high, so that few ele
   small.check(all.opts(), false);
   large.check(part.opts(), false);
 }
+
+TEST_CASE("a task has as many rows as fit where windows of neighbouring rows do not meet", "[codegen][window]") {
+  // Images of 2 * rows x 24 under taps x 3, with a step of two rows. Ranges: 0 images, 1 filters, 2 rows, 3 columns.
+  for (const int64_t taps : {1, 2}) {
+    KernelHarness b;
+    const int64_t rows = 8, columns = 24, channels = 3, filters = 8;
+    UOp x = b.buffer(random_array(DType::F32, {2, channels, 2 * rows, columns}, 1)),
+        w = b.buffer(random_array(DType::F32, {filters, channels, taps, 3}, 2)),
+        out = b.buffer(Array(DType::F32, {2, filters, rows, columns}));
+    UOp n = b.outer(2), f = b.outer(filters), h = b.outer(rows), v = b.outer(columns);
+    UOp c = b.over(channels, 4), j = taps > 1 ? b.over(taps, 5) : b.index(0), k = b.over(3, 6);
+    UOp row = h * b.index(2) + j, column = v + k + b.index(-1);
+    UOp element = b.at(x, {n, c, row, column}, le(b.index(0), column) & lt(column, b.index(columns)),
+                       constant(b.g(), DType::F32, 0));
+    b.stores({b.put(out, {n, f, h, v},
+                    b.reduce(Combine::Dot, {element, b.at(w, {f, c, j, k})},
+                             taps > 1 ? std::vector<UOp>{c, j, k} : std::vector<UOp>{c, k}))});
+    const Choice choice(b, avx2());
+    INFO(to_string(choice.opts()));
+    if (copies_rows(choice) && taps > 1) CHECK(choice.block(2) == rows);
+    CHECK((copies_rows(choice) || taps == 1));
+    b.check(choice.opts(), false);
+  }
+}
