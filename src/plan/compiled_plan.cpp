@@ -15,6 +15,7 @@
 #include "runtime/base/env.h"
 #include "runtime/base/fault_injection.h"
 #include "runtime/base/log.h"
+#include "runtime/base/process_exit.h"
 #include "runtime/cpu/start_threads.h"
 #include "runtime/exec/devices.h"
 #include "runtime/exec/executable_plan.h"
@@ -101,6 +102,8 @@ runtime::Plan make_plan(const PlanProgram& program, const runtime::Hash128& key,
   const bool anew = decided_anew();
   if (!anew)
     if (std::optional<runtime::Plan> stored = runtime::load_plan(key, target)) return *std::move(stored);
+  const runtime::ProcessExitGuard guard;  // one for writing and compiling: a thread that comes after exit() waits once
+  const runtime::ProcessExitGuard::Share share(guard);
   KernelSources written = write_kernels(program, target, policy);
   runtime::Plan& plan = written.scheduled.plan;
   plan.raises_errors = can_raise_errors(program.graph);
