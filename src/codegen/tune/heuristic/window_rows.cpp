@@ -34,7 +34,8 @@ double cycles_of_tiles(int64_t filters, int tile, const runtime::Target& target)
     const double busy = static_cast<double>(count * kVectors) / target.multiplies_per_cycle;
     return count ? std::max<double>(busy, target.multiply_latency) : 0;
   };
-  return static_cast<double>(filters / tile) * step(tile) + step(filters % tile);
+  const int64_t whole = filters / tile;
+  return static_cast<double>(whole) * step(tile) + step(filters % tile);
 }
 
 class WindowRows {
