@@ -6,7 +6,7 @@
 namespace sinter::inline v0 {
 namespace {
 using Tensors = std::vector<Tensor>;
-using Ints = std::vector<int64_t>;
+using IntList = std::vector<int64_t>;
 }  // namespace
 
 // The function and the method of one tensor; of two.
@@ -56,11 +56,11 @@ SINTER_ALIAS(Tensor, clip, (Arg x, Arg lo, std::nullopt_t), x, clamp_min, (x, lo
 SINTER_ALIAS(Tensor, clip, (Arg x, std::nullopt_t, Arg hi), x, clamp_max, (x, hi))
 SINTER_ALIAS(Tensor, moveaxis, (const Tensor& x, int64_t from, int64_t to, Loc where), where, x.movedim,
              (from, to, where))
-SINTER_ALIAS(Tensor, moveaxis, (const Tensor& x, const Ints& from, const Ints& to, Loc where), where, x.movedim,
+SINTER_ALIAS(Tensor, moveaxis, (const Tensor& x, const IntList& from, const IntList& to, Loc where), where, x.movedim,
              (from, to, where))
 SINTER_ALIAS(Tensor, swapdims, (const Tensor& x, int64_t a, int64_t b, Loc where), where, x.transpose, (a, b, where))
-SINTER_ALIAS(Tensors, split_with_sizes, (const Tensor& x, const Ints& sizes, int64_t axis, Loc where), where, x.split,
-             (sizes, axis, where))
+SINTER_ALIAS(Tensors, split_with_sizes, (const Tensor& x, const IntList& sizes, int64_t axis, Loc where), where,
+             x.split, (sizes, axis, where))
 SINTER_ALIAS(Tensor, concatenate, (const Tensors& parts, int64_t axis, Loc where), where, cat, (parts, axis, where))
 SINTER_ALIAS(Tensor, row_stack, (const Tensors& parts, Loc where), where, vstack, (parts, where))
 SINTER_ALIAS(Tensors, broadcast_tensors, (const Tensors& operands, Loc where), where, broadcast, (operands, where))
@@ -77,9 +77,9 @@ SINTER_ALIAS_METHOD(Tensor, clip, (Arg lo, Loc where), (Arg(self(), where), lo))
 SINTER_ALIAS_METHOD(Tensor, clip, (Arg lo, std::nullopt_t, Loc where), (Arg(self(), where), lo))
 SINTER_ALIAS_METHOD(Tensor, clip, (std::nullopt_t none, Arg hi, Loc where), (Arg(self(), where), none, hi))
 SINTER_ALIAS_METHOD(Tensor, moveaxis, (int64_t from, int64_t to, Loc where), (self(), from, to, where))
-SINTER_ALIAS_METHOD(Tensor, moveaxis, (const Ints& from, const Ints& to, Loc where), (self(), from, to, where))
+SINTER_ALIAS_METHOD(Tensor, moveaxis, (const IntList& from, const IntList& to, Loc where), (self(), from, to, where))
 SINTER_ALIAS_METHOD(Tensor, swapdims, (int64_t a, int64_t b, Loc where), (self(), a, b, where))
-SINTER_ALIAS_METHOD(Tensors, split_with_sizes, (const Ints& sizes, int64_t axis, Loc where),
+SINTER_ALIAS_METHOD(Tensors, split_with_sizes, (const IntList& sizes, int64_t axis, Loc where),
                     (self(), sizes, axis, where))
 int64_t TensorMethods::ndimension(Loc where) const {
   const CallScope call("ndimension", where);
