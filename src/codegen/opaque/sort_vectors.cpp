@@ -41,7 +41,9 @@ $FN $N_lanes $N_value($N_lanes v) { return $N_ordered($UNTURNED); }
 )";
 
 /// `below` has a bit per lane that is less than p. `put` writes the lanes whose bits are set one after another, and
-/// something else after them, up to a whole vector. `first` and `write` are accesses to the first n lanes.
+/// something else after them, up to a whole vector. `first` and `write` are accesses to the first n lanes. `divide`
+/// writes the lanes whose bits are set to d + l, and the others to the free memory f of n elements, of which `others`
+/// are written: from its begin ($UPWARD), or from its end.
 constexpr const char* kMasks = R"(
 $FN unsigned $N_below($N_lanes v, $SIGNED p) {
   return ($MASK)__builtin_ia32_cmp$Q512_mask(v, ($N_lanes){} + p, 1, ($MASK)-1);
@@ -55,8 +57,14 @@ $FN $N_lanes $N_first(const $SIGNED* p, $SIGNED n, $N_lanes others) {
 $FN void $N_write($SIGNED* p, $N_lanes v, $SIGNED n) {
   __builtin_ia32_storedqu$S512_mask((void*)p, v, ($MASK)$N_below($N_lane, n));
 }
+$FN void $N_divide($SIGNED* d, $SIGNED* f, long long n, long long l, long long others, $N_lanes v,
+                  unsigned m) {
+  $N_put(d + l, v, m);
+  $N_put(f + others, v, ~m);
+}
 )";
-/// AVX2 has no such instruction: a table has the order of the lanes, four bits each, for all masks.
+/// AVX2 has no such instruction: a table has the order of the lanes, four bits each, for all masks. In that order a
+/// vector serves both sides, each of which overwrites the lanes of the other.
 constexpr const char* kTable = R"(
 typedef $FLOAT $N_signs __attribute__((vector_size(32)));
 typedef unsigned $N_shifts __attribute__((vector_size(32)));
@@ -64,16 +72,23 @@ static const unsigned $N_orders[] = {$ORDERS};
 $FN unsigned $N_below($N_lanes v, $SIGNED p) {
   return __builtin_ia32_movmskp$Q256(($N_signs)(v < ($N_lanes){} + p));
 }
-$FN void $N_put($SIGNED* to, $N_lanes v, unsigned m) {
+$FN $N_lanes $N_parted($N_lanes v, unsigned m) {
   const $N_shifts all = ($N_shifts){} + $N_orders[m & $ALL];
-  *($N_lanes_m*)to = $N_permuted(v, ($N_words)(all >> ($N_shifts){0, 4, 8, 12, 16, 20, 24, 28}));
+  return $N_permuted(v, ($N_words)(all >> ($N_shifts){0, 4, 8, 12, 16, 20, 24, 28}));
 }
+$FN void $N_put($SIGNED* to, $N_lanes v, unsigned m) { *($N_lanes_m*)to = $N_parted(v, m); }
 $FN $N_lanes $N_first(const $SIGNED* p, $SIGNED n, $N_lanes others) {
   const $N_lanes m = ($N_lanes)($N_lane < ($N_lanes){} + n);
   return ($N_lanes)__builtin_ia32_maskload$S256((const void*)p, m) | (others & ~m);
 }
 $FN void $N_write($SIGNED* p, $N_lanes v, $SIGNED n) {
   for (int i = 0; i < n; ++i) p[i] = v[i];
+}
+$FN void $N_divide($SIGNED* d, $SIGNED* f, long long n, long long l, long long others, $N_lanes v,
+                  unsigned m) {
+  const $N_lanes parted = $N_parted(v, m);
+  *($N_lanes_m*)(d + l) = parted;
+  *($N_lanes_m*)(f + n - others - $LANES) = parted;
 }
 )";
 
@@ -100,24 +115,30 @@ $LOADED$NETWORK  const $N_lanes all[] = {$IN_ORDER};
 }
 )";
 
-/// A pivot is the middle lane of the median of three medians of three vectors.
+/// `split` moves the elements that are less to the begin of d, and the others to f. Whole vectors are written where at
+/// least as many elements remain, so none leaves the memory of its part. A pivot is the middle lane of the median of
+/// three medians of three vectors.
 constexpr const char* kQuicksort = R"(
-$FN long long $N_split($SIGNED* d, $SIGNED* f, long long n, $SIGNED pivot) {
+typedef struct { $SIGNED *d, *f, *out; long long n; int halve; } $N_part;
+$FN void $N_split($N_part p, $SIGNED pivot, $N_part* less, $N_part* rest) {
+  const long long n = p.n;
   long long l = 0, i = 0;
   for (; i + $LANES <= n; i += $LANES) {
-    const $N_lanes v = $N_at(d + i);
+    const $N_lanes v = $N_at(p.d + i);
     const unsigned m = $N_below(v, pivot);
-    $N_put(d + l, v, m);
-    $N_put(f + (i - l), v, ~m);
+    $N_divide(p.d, p.f, n, l, i - l, v, m);
     l += __builtin_popcount(m);
   }
   for (; i < n; ++i) {
-    const $SIGNED e = d[i];
-    f[i - l] = e;
-    d[l] = e;
+    const $SIGNED e = p.d[i];
+    p.f[$UPWARD ? i - l : n - 1 - (i - l)] = e;
+    p.d[l] = e;
     l += e < pivot;
   }
-  return l;
+  const $N_part parts[] = {{p.d, p.f + ($UPWARD ? n - l : 0), p.out, l, 0},
+                          {p.f + ($UPWARD ? 0 : l), p.d + l, p.out + l, n - l, 0}};
+  *less = parts[0];
+  *rest = parts[1];
 }
 $FN $N_lanes $N_middle($N_lanes a, $N_lanes b, $N_lanes c) {
   return $N_greater($N_lesser(a, b), $N_lesser($N_greater(a, b), c));
@@ -129,7 +150,6 @@ $FN $N_lanes $N_sample(const $SIGNED* d, long long n) {
                           $N_middle($N_at(d + 6 * step), $N_at(d + 7 * step), $N_at(d + 8 * step)));
 $ONE_SORTED  return v0;
 }
-typedef struct { $SIGNED *d, *f, *out; long long n; int halve; } $N_part;
 $FN void $N_many($SIGNED* a, $SIGNED* b, long long n, $SIGNED* out) {
   $N_part waiting[64], p = {a, b, out, n, 0};
   for (int count = 0;;) {
@@ -156,13 +176,12 @@ $FN void $N_many($SIGNED* a, $SIGNED* b, long long n, $SIGNED* out) {
       pivot = sample[$LANES / 2];
       equal = pivot == sample[$LANES / 2 - 1];
     }
-    const long long l = $N_split(p.d, p.f, p.n, pivot);
-    $N_part less = {p.d, p.f + (p.n - l), p.out, l, 0}, rest = {p.f, p.d + l, p.out + l, p.n - l, 0};
+    $N_part less, rest;
+    $N_split(p, pivot, &less, &rest);
     if (equal) {
-      const long long e = pivot == $LARGEST ? rest.n : $N_split(rest.d, rest.f, rest.n, pivot + 1);
-      $N_give(rest.d, e, rest.out);
-      const $N_part more = {rest.f, rest.d + e, rest.out + e, rest.n - e, 0};
-      rest = more;
+      $N_part same = rest;
+      if (pivot == $LARGEST) rest.n = 0; else $N_split(same, pivot + 1, &same, &rest);
+      $N_give(same.d, same.n, same.out);
     }
     $N_part* larger = less.n < rest.n ? &rest : &less;
     larger->halve = larger->n > p.n - p.n / 16;
@@ -362,12 +381,14 @@ std::string vector_run_text(const SortStep& step, const runtime::Target& target,
   if (masks)
     names.insert(names.end(), {{"$MASK", lanes == 16 ? "unsigned short" : "unsigned char"},
                                {"$Q", wide ? "q" : "d"},
-                               {"$S", wide ? "di" : "si"}});
+                               {"$S", wide ? "di" : "si"},
+                               {"$UPWARD", "1"}});
   else
     names.insert(names.end(), {{"$ORDERS", orders(lanes)},
                                {"$FLOAT", wide ? "double" : "float"},
                                {"$Q", wide ? "d" : "s"},
-                               {"$S", wide ? "q" : "d"}});
+                               {"$S", wide ? "q" : "d"},
+                               {"$UPWARD", "0"}});
   return fmt::format("{}{}{}{}{}{}", kVectors, masks ? kMasks : kTable, kNetwork, many ? kQuicksort : "", kRest,
                      floats ? kFloats : kNumbers);
 }
