@@ -11,6 +11,7 @@ class Case:
     name: str
     flops: float = 0      # that the work needs, a multiply-add being two
     bytes: float = 0      # that must cross memory, where nothing fits the caches
+    reads: float = 0      # the same, of a case that writes next to nothing
     kind: str = "time"    # time: us of a run; start: us from process start to the first loss; memory: KiB
     once: str = ""        # of start and memory: the worker's case
     steps: int = 1        # of start and memory: of training
@@ -157,7 +158,7 @@ def checkpointed(batch):
 def decode(layers, size, tokens, positions):
     """A token reads all weights but the table of tokens, and half of the caches in the mean."""
     weights = layers * 12 * size ** 2 + size * tokens
-    return Case(f"decode:{layers}x{size}x{tokens}x{positions}", bytes=FLOAT * (weights + layers * positions * size), device="cpu")
+    return Case(f"decode:{layers}x{size}x{tokens}x{positions}", reads=FLOAT * (weights + layers * positions * size), device="cpu")
 
 
 M1 = 1 << 20

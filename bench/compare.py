@@ -44,7 +44,7 @@ def agree_on_losses(a, b, tolerance=TOLERANCE):
 
 def roofs_of(case):
     """What the case needs of the machine: unit of a roof -> amount."""
-    return {unit: amount for unit, amount in (("flops", case.flops), ("copy", case.bytes)) if amount}
+    return {unit: amount for unit, amount in (("flops", case.flops), ("copy", case.bytes), ("read", case.reads)) if amount}
 
 
 def floor_us(case, roofs):

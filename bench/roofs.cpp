@@ -2,6 +2,7 @@
 // million of it.
 //   flops  multiply-adds, 2 FLOPs each; not of a GPU, for which cuBLAS stands
 //   copy   bytes that a copy reads and writes; of a GPU by the driver's own
+//   read   bytes that a sum reads; not of a GPU
 // BENCH_THREADS says with how many threads, SINTER_DEVICE whether of the first GPU (cuda).
 #include <chrono>
 #include <cstdlib>
@@ -61,6 +62,8 @@ int main(int argc, char** argv) {
     return bench::serve(argc, argv, {{"copy", family(std::ref(copy))}});
   }
   sinter::runtime::cpu::RooflineBenchmark loops(threads ? std::atoi(threads) : 1);
-  return bench::serve(
-      argc, argv, {{"flops", family([&] { return loops.flops(); })}, {"copy", family([&] { return loops.copy(); })}});
+  return bench::serve(argc, argv,
+                      {{"flops", family([&] { return loops.flops(); })},
+                       {"copy", family([&] { return loops.copy(); })},
+                       {"read", family([&] { return loops.read(); })}});
 }

@@ -196,6 +196,7 @@ class Comparison(unittest.TestCase):
         case = Case("a", flops=5000, bytes=2000)
         self.assertEqual(floor_us(case, {"flops": 1e6, "copy": 1e6}), 5.0)
         self.assertEqual(floor_us(case, {"copy": 1e6}), 2.0)
+        self.assertEqual(floor_us(Case("a", reads=4000), {"copy": 1e6, "read": 2e6}), 8.0)
         self.assertTrue(math.isnan(floor_us(Case("a", flops=5000), {"copy": 1e6})))
         self.assertTrue(math.isnan(floor_us(Case("a"), {})))
 

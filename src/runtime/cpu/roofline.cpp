@@ -76,6 +76,8 @@ void finish_stores() { _mm_sfence(); }
 
 // Four vectors per iteration: a cache line on x86-64.
 constexpr size_t kFloatsPerIteration = 16;
+// That a sum reads side by side: one stream alone waits for its prefetcher.
+constexpr size_t kStreams = 8;
 
 void copy_floats(const float* from, float* to, size_t count) {
   for (size_t i = 0; i < count; i += kFloatsPerIteration)
@@ -86,10 +88,12 @@ void copy_floats(const float* from, float* to, size_t count) {
 
 float sum(const float* from, size_t count) {
   Quad a{}, b{}, c{}, d{};
-  for (size_t i = 0; i < count; i += kFloatsPerIteration) {
-    const Quad* line = reinterpret_cast<const Quad*>(from + i);
-    a += line[0], b += line[1], c += line[2], d += line[3];
-  }
+  const size_t stream = count / kStreams;
+  for (size_t i = 0; i < stream; i += kFloatsPerIteration)
+    for (size_t s = 0; s < kStreams; ++s) {
+      const Quad* line = reinterpret_cast<const Quad*>(from + s * stream + i);
+      a += line[0], b += line[1], c += line[2], d += line[3];
+    }
   a += b, c += d, a += c;
   return a[0];
 }
@@ -147,10 +151,10 @@ double best(const Rate& rate) {
 
 }  // namespace
 
-/// Each thread has the same number of floats and touched them first.
+/// Each thread has the same number of floats, in whole iterations of all streams, and touched them first.
 struct RooflineBenchmark::Memory {
-  explicit Memory(int threads)
-      : floats(kBytes / sizeof(float) / static_cast<size_t>(threads) / kFloatsPerIteration * kFloatsPerIteration) {}
+  static constexpr size_t kUnit = kStreams * kFloatsPerIteration;
+  explicit Memory(int threads) : floats(kBytes / sizeof(float) / static_cast<size_t>(threads) / kUnit * kUnit) {}
   float* part(const BenchmarkPages& pages, int member) const {
     return pages.data() + static_cast<size_t>(member) * floats;
   }

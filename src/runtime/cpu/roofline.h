@@ -9,7 +9,7 @@ namespace sinter::runtime::cpu {
 struct Roofline {
   double flops;  ///< FLOP/s of independent multiply-adds (2 FLOPs each) in the widest vector registers
   double copy;   ///< bytes/s, read plus written, of a copy much larger than the caches, with non-temporal stores
-  double read;   ///< bytes/s of a sum over the same amount of memory
+  double read;   ///< bytes/s of a sum over the same amount of memory, in several streams
 };
 
 /// Runs loops that only the unit in question can limit, with `threads` threads (at least 1), each pinned to a CPU of

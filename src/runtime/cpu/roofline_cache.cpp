@@ -21,7 +21,7 @@ namespace {
 constexpr char kEntry[] = "roofs";
 
 Hash128 key_of(int threads) {
-  return HashBuilder().add("sinter roofs 1").add(cpu_model()).add(static_cast<uint64_t>(threads)).hash();
+  return HashBuilder().add("sinter roofs 2").add(cpu_model()).add(static_cast<uint64_t>(threads)).hash();
 }
 
 std::optional<Roofline> load(int threads) {
