@@ -16,6 +16,7 @@
 #include "codegen/emit/staging_registers.h"
 #include "codegen/emit/store_runs.h"
 #include "codegen/emit/stores.h"
+#include "codegen/emit/thread_offset.h"
 #include "codegen/emit/unrolled_copies.h"
 #include "codegen/emit/values.h"
 #include "codegen/kernel/access.h"
@@ -243,24 +244,6 @@ class KernelEmitter {
   }
 
   // ---- loops
-  /// Elements from a loop's base to those of this thread.
-  Id thread_offset(const LoopLevel& l, int lanes) {
-    const Id warp = warp_offset(l, lanes);
-    if (l.warp.threads == 1) return warp;
-    return emit_.index(Op::Add, warp,
-                       emit_.index(Op::Mul, thread_digit(emit_, l.warp.stride, l.warp.threads), emit_.number(lanes)));
-  }
-  /// The same to those of its warp's tile, or of the thread if there are no tiles.
-  Id warp_offset(const LoopLevel& l, int lanes) {
-    if (l.threads == 1) return emit_.number(0);
-    return emit_.index(Op::Mul, thread_digit(emit_, l.thread_stride, l.threads),
-                       emit_.number(int64_t{1} * lanes * l.warp.threads * l.warp.copies));
-  }
-  static CopyDistance copy_distance(const LoopLevel& l, int lanes) {
-    const int64_t near = int64_t{1} * lanes * l.warp.threads;
-    return l.warp.copies == 1 ? CopyDistance{near * l.threads, near * l.threads}
-                              : CopyDistance{near, near * l.warp.copies * l.threads, l.warp.copies};
-  }
   /// The first value of a loop at level `outside` of its range, and the end of the enclosing block. `block_end` is
   /// kNone if only the range's size ends the loop.
   struct BlockBounds {
@@ -331,15 +314,22 @@ class KernelEmitter {
           fmt::format("a loop of range {} steps by {} through blocks of {}", range_id(level.range), width, block));
     auto body = [&](Id base, int lanes, int copies, LaneLimit limit) {
       if (level.threaded()) {
-        const Id thread_offset = this->thread_offset(level, lanes);
+        const Id thread_offset = codegen::thread_offset(emit_, level, lanes);
         if (limit.count != kNone) limit.count = emit_.index(Op::Sub, limit.count, thread_offset);
-        values_.bind_thread(level.range, level.number, base, thread_offset, warp_offset(level, lanes), lanes,
+        values_.bind_thread(level.range, level.number, base, thread_offset, warp_offset(emit_, level, lanes), lanes,
                             copy_distance(level, lanes), limit);
       } else {
         values_.bind(level.range, level.number, base, lanes, copies == 1 && lanes == 1 ? 1 : width, limit);
       }
       unrolled_copies_.with(level.range, copies, cpu_ && lanes > 1, [&] { emit_items(item.body); });
       values_.leave();
+    };
+    const auto between_copies = [&](Id at) {
+      emit_iterations(emit_.number(0), emit_.number(level.distance), 1, "values between copies", [&](Id from) {
+        values_.bind_thread(level.range, level.number, at, from, kNone, 1, copy_distance(level, 1), {});
+        unrolled_copies_.with(level.range, level.unroll, false, [&] { emit_items(item.body); });
+        values_.leave();
+      });
     };
     if (axis.pads_blocks()) {
       const Id padded_end = emit_.index(Op::Add, begin, emit_.number(axis.block));
@@ -372,7 +362,10 @@ class KernelEmitter {
     Id whole = axis.size ? emit_.number(axis.size - rest)
                          : emit_.index(Op::Sub, all, emit_.divide_unsigned(Op::Mod, all, emit_.number(width)));
     const Id end = rest == 0 && ends ? block_end : min_end(block_end, whole);
-    auto whole_step = [&](Id at) { body(at, level.lanes, level.unroll, {}); };
+    auto whole_step = [&](Id at) {
+      if (level.distance > 1) return between_copies(at);
+      body(at, level.lanes, level.unroll, {});
+    };
     if (cut) {
       emit_segments(axis, begin, end, width, loop_note(axis, level, step_text(level)), whole_step);
     } else if (end != block_end && block_end != kNone && ends_after(begin, block_end, width)) {

@@ -111,10 +111,8 @@ Id Values::emit_masked_load(Inst inst, UOp n, Id open, Id in_range, Id offsets) 
 /// copy prefetches. (Iterations that touch parts of one line each prefetch it.)
 void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
   const int64_t line = runtime::kCacheLine / static_cast<int64_t>(size_of(load.type.dtype));
-  const OpenRange* vector = vector_of(n);
   for (const UnrollCopy& c : copy_) {
-    const int64_t step =
-        std::abs(offset_of(n).factor(c.range)) * (vector && vector->range == c.range ? vector->lanes : 1);
+    const int64_t step = std::abs(offset_of(n).factor(c.range)) * binding(c.range)->copies.near;
     if (step != 0 && c.number > 0 && step * c.number / line == step * (c.number - 1) / line) return;
   }
   for (int64_t at = 0; at < load.type.lanes; at += line) {

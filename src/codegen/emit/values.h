@@ -78,7 +78,8 @@ class Values {
                      emit_.scope()});
   }
   /// The same for one of several threads that share the loop. The thread is `thread_offset` elements past the loop's
-  /// base, and its limit counts from there; `warp_offset` is that of its warp's tile of a tensor core.
+  /// base, and its limit counts from there; `warp_offset` is that of its warp's tile of a tensor core. Or, by one
+  /// thread, for one of the values between copies that are apart.
   void bind_thread(UOp range, int number, Id base, Id thread_offset, Id warp_offset, int lanes, CopyDistance copies,
                    LaneLimit limit) {
     open_.push_back({range, number, base, thread_offset, lanes, copies, 1, limit, true, binding(range) != nullptr,
@@ -200,7 +201,7 @@ class Values {
     UOp range;
     int number;
     Id base;
-    Id thread_offset;  ///< offset of this thread from the base; kNone: 0
+    Id thread_offset;  ///< offset of this thread, or of what is bound apart, from the base; kNone: 0
     int lanes;
     CopyDistance copies;
     int64_t step;  ///< of the loop

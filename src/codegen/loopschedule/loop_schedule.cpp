@@ -90,7 +90,9 @@ class LoopScheduleBuilder {
     LoopAxis& a = axis(o.range);
     require(o.count >= 2 && o.count <= Unroll::kMax, "a loop is unrolled by 2 to 64");
     require(a.unroll == 1, "the range is unrolled already");
+    require(o.distance >= 1, "copies are at least one value apart");
     a.unroll = o.count;
+    a.distance = o.distance;
   }
   void apply(const Cut& o) {
     LoopAxis& a = axis(o.range);
@@ -222,6 +224,7 @@ class LoopScheduleBuilder {
 
   /// Constraints between the Opts of one axis.
   void check_axis(LoopAxis& a) {
+    check_distance(a);
     if (a.outer() && !ir::contains(blocks_, range_id(a.range))) a.block = a.steps.empty() ? a.width() : a.steps[0];
     const std::string which = fmt::format("range {}: ", range_id(a.range));
     for (int64_t step : a.steps)
@@ -237,6 +240,19 @@ class LoopScheduleBuilder {
     if (a.width() == 1) return;
     for (const LoopAxis& b : schedule_.axes)
       require(!ranges_.depends(b.range->src[0], a.range), which + "the bound of another range depends on it");
+  }
+
+  void check_distance(const LoopAxis& a) {
+    if (a.distance == 1) return;
+    const int range = range_id(a.range);
+    const std::string which = fmt::format("range {}: ", range);
+    require(a.lanes == 1 && a.threads == 1 && a.warp == WarpDigits{} && a.cuts.empty(),
+            which + "with a distance between copies it has neither lanes nor threads nor cuts");
+    require(a.outer() && a.distance <= a.size / a.unroll && a.size % (a.unroll * a.distance) == 0,
+            which + "copies with a distance cover an outer range of known size in whole steps");
+    for (const TileCopy& copy : schedule_.tile_copies)
+      require(std::ranges::none_of(copy.dims, [&](const auto& d) { return d.range == range || d.taps == range; }),
+              which + "with a distance between copies it is no dim of a tile");
   }
 
   /// Every digit must take all its values within a block.

@@ -21,6 +21,7 @@ struct LoopAxis {
   std::vector<int64_t> steps;  ///< steps of the loops around the innermost one, outermost first
   int lanes = 1;
   int unroll = 1;
+  int64_t distance = 1;  ///< values between unrolled copies; vectors where it is 1
   int threads = 1;
   int thread_stride = 1;           ///< the digit is thread number / thread_stride % threads
   WarpDigits warp = {};            ///< inside lanes and threads, a dim of a tensor core's tile; `unroll` counts tiles
@@ -30,7 +31,7 @@ struct LoopAxis {
   std::optional<Window> window = {};
 
   /// Step of the innermost loop.
-  int64_t width() const { return int64_t{1} * lanes * warp.threads * warp.copies * unroll * threads; }
+  int64_t width() const { return int64_t{1} * lanes * warp.threads * warp.copies * unroll * distance * threads; }
   /// Whether tasks compute whole tiles of tensor cores also where the rows end inside one. Code of its own for the last
   /// rows would be as long as all the rest.
   bool pads_blocks() const {

@@ -7,7 +7,9 @@ namespace sinter::codegen {
 namespace {
 
 std::string text(const Lanes& o) { return fmt::format("lanes({}, {})", o.range, o.count); }
-std::string text(const Unroll& o) { return fmt::format("unroll({}, {})", o.range, o.count); }
+std::string text(const Unroll& o) {
+  return fmt::format("unroll({}, {}{})", o.range, o.count, o.distance > 1 ? fmt::format(", {}", o.distance) : "");
+}
 std::string text(const Cut& o) {
   std::string list;
   for (int64_t at : o.at) list += fmt::format(", {}", at);

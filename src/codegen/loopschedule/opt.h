@@ -30,10 +30,14 @@ struct Lanes {
 };
 /// Unrolls a range: `count` copies of everything that depends on it. If the range has lanes, each copy is one vector.
 /// On a range that a REDUCE sums, the copies update its accumulators in sequence, as its ReductionTree says.
+///
+/// A `distance` above 1 puts the copies of an outer range so many values apart, and a loop goes through the values
+/// between them: each copy runs through memory of its own. Such a range has no lanes, threads, cuts or tiles.
 struct Unroll {
   static constexpr int kMax = 64;  ///< copies
   int range = 0;
   int count = 1;
+  int64_t distance = 1;
   friend bool operator==(const Unroll&, const Unroll&) = default;
 };
 /// Cuts the innermost loop of a range at these values into a loop for each segment between them. Conditions on the

@@ -88,6 +88,12 @@ Opt read_tile_copy(TextCursor& c) {
   return copy;
 }
 
+Opt read_unroll(TextCursor& c) {
+  auto unroll = std::get<Unroll>(read_numbers<Unroll, &Unroll::range, &Unroll::count>(c));
+  if (c.consume(",")) unroll.distance = c.integer<int64_t>();
+  return unroll;
+}
+
 Opt read_prefetch(TextCursor& c) {
   c.expect("#");
   auto prefetch = std::get<Prefetch>(read_numbers<Prefetch, &Prefetch::load, &Prefetch::range, &Prefetch::distance>(c));
@@ -104,7 +110,7 @@ struct OptReader {
 };
 constexpr std::array kOptReaders = {
     OptReader{"lanes", read_numbers<Lanes, &Lanes::range, &Lanes::count>},
-    OptReader{"unroll", read_numbers<Unroll, &Unroll::range, &Unroll::count>},
+    OptReader{"unroll", read_unroll},
     OptReader{"cut", read_cut},
     OptReader{"split", read_numbers<Split, &Split::range, &Split::step>},
     OptReader{"order", read_order},

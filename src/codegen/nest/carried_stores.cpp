@@ -85,7 +85,7 @@ void choose_store_loops(Statement& store, const Statements& made, const LoopSche
   for (size_t i = shared; i < store.loops.size(); ++i) {
     LoopLevel& l = store.loops[i];
     if (!is_contiguous(body, l.range))
-      l.unroll = 1;
+      l.unroll = 1, l.distance = 1;
     else if (l.lanes > 1)
       l.unroll = store_unroll(l.unroll);
     else if (const LoopAxis& a = schedule.of(l.range); apart && l.unroll == 1 && place.factor(l.range) == 1)

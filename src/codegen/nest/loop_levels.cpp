@@ -26,6 +26,7 @@ void LoopLevels::add(std::vector<LoopLevel>& loops, UOp range, const LoopWidth& 
   for (int l = 0; l + 1 < a.levels(); ++l) loops.push_back({range, l});
   LoopLevel last{
       range, a.levels() - 1, w.lanes, w.unroll * w.warp.copies, w.threads, w.threads > 1 ? a.thread_stride : 1, w.warp};
+  last.distance = w.distance;
   last.straight = is_straight(a, last.width());
   loops.push_back(last);
 }

@@ -12,7 +12,8 @@ namespace sinter::codegen {
 struct LoopWidth {
   int lanes = 1, unroll = 1, threads = 1;
   WarpDigits warp = {};
-  int64_t step() const { return int64_t{1} * lanes * warp.threads * warp.copies * unroll * threads; }
+  int64_t distance = 1;
+  int64_t step() const { return int64_t{1} * lanes * warp.threads * warp.copies * unroll * distance * threads; }
 };
 
 class LoopLevels {

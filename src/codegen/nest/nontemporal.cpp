@@ -18,7 +18,7 @@ std::pair<UOp, int> vector_of(const std::vector<LoopLevel>& loops, const ir::Lin
   if (vector == loops.end()) return {};
   if (place.factor(vector->range) == 1) return {vector->range, vector->lanes};
   for (const LoopLevel& l : loops)
-    if (l.unroll > 1 && l.lanes == 1 && place.factor(l.range) == 1)
+    if (l.unroll > 1 && l.distance == 1 && l.lanes == 1 && place.factor(l.range) == 1)
       return {l.range, std::min(vector->lanes, static_cast<int>(std::bit_floor(static_cast<unsigned>(l.unroll))))};
   return {};
 }

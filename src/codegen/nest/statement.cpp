@@ -125,7 +125,7 @@ class StatementBuilder {
       const bool vector = plain && !levels_.lanes_inside(store, r);
       levels_.add(loops, r,
                   {vector ? a.lanes : 1, plain ? a.unroll : 1, !adds || is_outer(r) ? a.threads : 1,
-                   (vector || a.lanes == 1) && !(adds && !is_outer(r)) ? a.warp : WarpDigits{}});
+                   (vector || a.lanes == 1) && !(adds && !is_outer(r)) ? a.warp : WarpDigits{}, a.distance});
       vectors += vector && a.lanes > 1 && free[ranges_.number(r)];
     }
     if (vectors > 1) refuse("lanes", "a store runs over two ranges that have lanes");
@@ -237,7 +237,8 @@ class StatementBuilder {
 
     StatementKey key{reduce.get(), versions_seen(reduce), {}};
     for (const LoopLevel& l : s.loops)
-      key.loops.emplace_back(l.range.get(), l.number, l.lanes, l.unroll, l.threads, l.warp.threads, l.guard);
+      key.loops.emplace_back(l.range.get(), l.number, l.lanes, l.unroll, l.distance, l.threads, l.warp.threads,
+                             l.guard);
     if (auto it = made_.find(key); it != made_.end()) return it->second;
     if (s.carried()) find_home(s, user);
     add_values(s, guard);
@@ -356,7 +357,7 @@ class StatementBuilder {
   struct StatementKey {
     ir::Node* node;
     std::vector<int> versions;
-    std::vector<std::tuple<ir::Node*, int, int, int, int, int, int>> loops;
+    std::vector<std::tuple<ir::Node*, int, int, int, int64_t, int, int, int>> loops;
     auto operator<=>(const StatementKey&) const = default;
   };
   /// Versions of the memory that a REDUCE reads, directly or through nested REDUCEs.

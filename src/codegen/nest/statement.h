@@ -21,6 +21,7 @@ struct LoopLevel {
   int threads = 1;  ///< of the innermost loop: threads, each with its own vectors
   int thread_stride = 1;
   WarpDigits warp = {};  ///< of the innermost loop, as in LoopAxis; `unroll` counts their copies too
+  int64_t distance = 1;  ///< as in LoopAxis
   int guard = -1;        ///< index into Statements::guards; -1: none
   bool fills = false;    ///< covers a whole tile, even inside a loop over its range
   int covers = -1;       ///< of a loop that fills: level whose block the tile covers
@@ -32,7 +33,7 @@ struct LoopLevel {
   UOp live = {};
   /// Level of the loop over the same range around it; -1: the task.
   int enclosing() const { return fills ? covers : number - 1; }
-  int64_t width() const { return int64_t{1} * lanes * warp.threads * unroll * threads; }
+  int64_t width() const { return int64_t{1} * lanes * warp.threads * unroll * distance * threads; }
   /// Whether threads of a block differ along the loop.
   bool threaded() const { return threads > 1 || warp.threads > 1; }
   friend bool operator==(const LoopLevel&, const LoopLevel&) = default;

@@ -34,6 +34,7 @@ std::string to_string(const LoopLevel& l) {
   if (l.number > 0) text += fmt::format(".{}", l.number);
   if (l.lanes > 1) text += fmt::format(" lanes {}", l.lanes);
   if (l.unroll > 1) text += fmt::format(" unroll {}", l.unroll);
+  if (l.distance > 1) text += fmt::format(" by {}", l.distance);
   if (l.warp.threads > 1) text += fmt::format(" warp {} by {}", l.warp.threads, l.warp.stride);
   if (l.threads > 1) text += fmt::format(" threads {} by {}", l.threads, l.thread_stride);
   if (l.fills) text += " fills";

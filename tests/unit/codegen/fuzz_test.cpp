@@ -27,7 +27,11 @@ TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
         sources.push_back(codegen::generate_source(normalized, target, lists[i], {}));
         names.push_back(to_string(lists[i]));
         transposed += count(sources.back().text, "sn_odd1_") > 0;
-        for (const Opt& o : lists[i]) ++used[to_string(o).substr(0, to_string(o).find('('))];
+        for (const Opt& o : lists[i]) {
+          ++used[to_string(o).substr(0, to_string(o).find('('))];
+          const auto* unroll = std::get_if<codegen::Unroll>(&o);
+          used["copies apart"] += unroll && unroll->distance > 1;
+        }
         legal += i > 1;
       } catch (const codegen::IllegalOpt& e) {
         INFO(to_string(lists[i]));
@@ -46,8 +50,8 @@ TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
   CHECK(legal * 2 >= static_cast<int>(5 * kernels));
   INFO(transposed << " kernels transpose in registers");
   CHECK(transposed >= static_cast<int>(kernels / 20));
-  for (const char* opt :
-       {"lanes", "unroll", "cut", "split", "order", "materialize", "tile_copy", "block", "nontemporal", "prefetch"}) {
+  for (const char* opt : {"lanes", "unroll", "cut", "split", "order", "materialize", "tile_copy", "block",
+                          "nontemporal", "prefetch", "copies apart"}) {
     INFO(opt << ": " << used[opt]);
     CHECK(used[opt] >= static_cast<int>(kernels / 40));
   }

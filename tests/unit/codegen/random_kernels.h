@@ -12,6 +12,7 @@
 #include "codegen/loopschedule/loop_schedule.h"
 #include "codegen/nest/loop_tree.h"
 #include "ir/walk.h"
+#include "unit/codegen/copies_apart.h"
 #include "unit/codegen_support.h"
 
 namespace codegen_test {
@@ -89,6 +90,8 @@ class KernelGenerator {
       list.push_back(codegen::Occupancy{pick_stage(1, 2)});
       if (!codegen::is_legal(kernel, list)) list.pop_back();
     }
+    for (const codegen::LoopAxis& a : plain.axes)
+      if (a.outer() && pick_stage(0, 3)) put_copies_apart(kernel, a, pick_stage(2, 4), list);
     return list;
   }
 

@@ -214,7 +214,7 @@ std::vector<Opt> cpu_heuristic(const Kernel& kernel, const runtime::Target& targ
   choose_nontemporal(state);
   std::vector<Opt> opts = add_materializations(kernel, std::move(state.opts), state.materializations);
   opts = unroll_products(state, peel_products(state, transpose_sums(state, std::move(opts))));
-  return add_prefetches(state, add_cut(state, std::move(opts)));
+  return separate_row_streams(state, add_prefetches(state, add_cut(state, std::move(opts))));
 }
 
 }  // namespace sinter::codegen

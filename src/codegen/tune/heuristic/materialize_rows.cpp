@@ -32,7 +32,7 @@ bool is_inner(UOp range) { return range_kind(range) == AxisKind::Inner; }
 class MaterializationFinder {
  public:
   MaterializationFinder(const Kernel& kernel, KernelAnalysis& analysis, const runtime::Target& target)
-      : analysis_(analysis), transposes_(!target.cuda()), nodes_(ir::topological(kernel.sink)) {
+      : analysis_(analysis), cpu_(!target.cuda()), nodes_(ir::topological(kernel.sink)) {
     for (UOp n : nodes_)
       if (n->op == Op::Store) written_.insert(slot_of(n));
   }
@@ -99,10 +99,9 @@ class MaterializationFinder {
 
   /// Whether a reduction of short rows, without chains, reads memory across its lanes, which lie along other ranges.
   bool reads_across_lanes(const StatementAnalysis& w, UOp load) {
-    return transposes_ && w.is_reduce() && w.chains() == 1 && !w.result_ranges.empty() &&
-           reuse_ranges(analysis_, w).empty() && std::ranges::any_of(w.reduced_ranges, [&](UOp r) {
-             return analysis_.stride(load, r) == 1 && analysis_.size(r) <= kShortRow;
-           });
+    return cpu_ && w.is_reduce() && w.chains() == 1 && !w.result_ranges.empty() && reuse_ranges(analysis_, w).empty() &&
+           std::ranges::any_of(w.reduced_ranges,
+                               [&](UOp r) { return analysis_.stride(load, r) == 1 && analysis_.size(r) <= kShortRow; });
   }
 
   /// Whether n is worth a tile, and the ranges along which the tile lies.
@@ -118,13 +117,15 @@ class MaterializationFinder {
       if (!is_inner(r) || !analysis_.depends(n, r)) continue;
       std::set<int> depths;
       bool everywhere = true;
+      size_t by_itself = 0;
       for (size_t u : users) {
         const StatementAnalysis& w = analysis_.statements()[u];
         if (!w.runs_over(r)) return false;
         depths.insert(depth(w, r));
         everywhere &= !contains(w.reduced_ranges, r) || carried(w, r);
+        by_itself += sums_by_itself(w, n, r);
       }
-      siblings |= depths.size() > 1;
+      siblings |= depths.size() > 1 || (by_itself > 0 && by_itself < users.size());
       // Loops around all users are shared.
       if (everywhere && ranges.empty() && depths.size() == 1) continue;
       ranges.push_back(r);
@@ -137,6 +138,12 @@ class MaterializationFinder {
       if (u->op == Op::Load && written_.contains(slot_of(u))) return false;
     for (UOp r : ranges) along.push_back(range_id(r));
     return true;
+  }
+  /// Whether a sum over `r` in chains leaves a CPU's others a loop of their own, with unrolled copies that its chains
+  /// do not allow: what it adds is a sum along lanes itself, so neither has lanes along `r`.
+  bool sums_by_itself(const StatementAnalysis& w, UOp n, UOp r) const {
+    return cpu_ && w.chains() > 1 && contains(w.reduced_ranges, r) && n->op == Op::Reduce &&
+           n->reduction().tree.lanes > 1;
   }
   /// Whether a reduction without chains uses n again in each iteration of a loop over its result, on which n does not
   /// depend: its lanes lie there.
@@ -165,7 +172,7 @@ class MaterializationFinder {
   }
 
   KernelAnalysis& analysis_;
-  const bool transposes_;  ///< whether vectors of strided elements are transposed
+  const bool cpu_;
   std::vector<UOp> nodes_;
   std::set<int64_t> written_;
   std::unordered_map<ir::Node*, std::vector<size_t>> users_;

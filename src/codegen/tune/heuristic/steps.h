@@ -96,6 +96,10 @@ void choose_multi_row_reduction(TuningState& state);
 /// be illegal.
 std::vector<Opt> prefetch_streams(TuningState& state);
 
+/// `opts`, with the unrolled rows of a product put apart if they are short and read from memory once. Legal if `opts`
+/// are.
+std::vector<Opt> separate_row_streams(TuningState& state, const std::vector<Opt>& opts);
+
 /// The range whose cuts save most, with lanes as they are chosen. None if they save little, or make the code much
 /// longer. Predicates of products are left to peel.h, and cut ranges are in no register tile.
 std::optional<RangeCut> choose_cut(TuningState& state);

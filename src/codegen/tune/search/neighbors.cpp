@@ -28,9 +28,11 @@ template <class T>
 void drop(Opts& opts, int range) {
   std::erase_if(opts, [&](const Opt& o) { return std::holds_alternative<T>(o) && std::get<T>(o).range == range; });
 }
-/// Sets the count of a Lanes or Unroll. A count of 1 removes it.
+/// Sets the count of a Lanes or Unroll. A count of 1 removes it. Copies lose their distance, which another count does
+/// not divide.
 template <class T>
 void set_count(Opts& opts, int range, int count) {
+  if (Unroll* copies = find_opt<Unroll>(opts, range)) copies->distance = 1;
   if (count == 1) return drop<T>(opts, range);
   if (T* t = find_opt<T>(opts, range))
     t->count = count;
@@ -41,6 +43,12 @@ template <class T>
 int count_of(Opts& opts, int range) {
   const T* t = find_opt<T>(opts, range);
   return t ? t->count : 1;
+}
+
+/// Values in a step of a range's innermost loop.
+int64_t width_of(Opts& opts, int range) {
+  const Unroll* copies = find_opt<Unroll>(opts, range);
+  return count_of<Lanes>(opts, range) * (copies ? copies->count * copies->distance : 1);
 }
 
 std::vector<Split*> splits_of(Opts& opts, int range) {
@@ -54,7 +62,7 @@ std::vector<Split*> splits_of(Opts& opts, int range) {
 /// steps have changed.
 void settle(Opts& opts, int range) {
   drop<Cut>(opts, range);
-  int64_t inside = int64_t{1} * count_of<Lanes>(opts, range) * count_of<Unroll>(opts, range);
+  int64_t inside = width_of(opts, range);
   std::vector<Split*> splits = splits_of(opts, range);
   for (size_t i = splits.size(); i-- > 0;) inside = splits[i]->step = round_up(splits[i]->step, inside);
   if (TaskBlock* b = find_opt<TaskBlock>(opts, range)) b->size = round_up(b->size, inside);
@@ -175,7 +183,7 @@ void peels(ChangeContext& s) {
       if (is_outer(r)) o.push_back(TaskBlock{id, s.analysis.size(r)});
       settle(o, id);
       const Cut edges =
-          peel(id, s.analysis.size(r), int64_t{1} * count_of<Unroll>(o, id) * count_of<Lanes>(o, id), 1, 1);
+          peel(id, s.analysis.size(r), width_of(o, id), 1, 1);
       if (!edges.at.empty()) o.push_back(edges);
     });
   }
@@ -187,7 +195,7 @@ void splits(ChangeContext& s) {
     const int id = range_id(r);
     Opts given = s.given;
     const std::vector<Split*> now = splits_of(given, id);
-    const int64_t width = int64_t{1} * count_of<Lanes>(given, id) * count_of<Unroll>(given, id);
+    const int64_t width = width_of(given, id);
     if (now.empty()) {
       for (int64_t blocks : kBlocks) {
         if (width * blocks >= s.analysis.size(r)) continue;
@@ -247,7 +255,7 @@ void blocks(ChangeContext& s) {
     Opts given = s.given;
     const std::vector<Split*> splits = splits_of(given, id);
     const int64_t least =
-        splits.empty() ? int64_t{1} * count_of<Lanes>(given, id) * count_of<Unroll>(given, id) : splits[0]->step;
+        splits.empty() ? width_of(given, id) : splits[0]->step;
     const TaskBlock* block = find_opt<TaskBlock>(given, id);
     const int64_t now = block ? block->size : least;
     for (int64_t size : {least, now / 2, now * 2, now * 4}) {

@@ -13,6 +13,7 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
 
   const std::vector<Opt> opts = {codegen::Lanes{12, 16},
                                  codegen::Unroll{-1, 6},
+                                 codegen::Unroll{2, 4, 96},
                                  codegen::Cut{4, {16, 48}},
                                  codegen::Split{3, int64_t{1} << 40},
                                  codegen::LoopOrder{{{2, 0}, {0, 1}, {12, 3}}},
@@ -32,7 +33,8 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
                                  codegen::Occupancy{2},
                                  codegen::LastBlock{256}};
   CHECK(to_string(opts) ==
-        "lanes(12, 16) unroll(-1, 6) cut(4, 16, 48) split(3, 1099511627776) order(2, 0.1, 12.3) materialize(#7, 1, 22) "
+        "lanes(12, 16) unroll(-1, 6) unroll(2, 4, 96) cut(4, 16, 48) split(3, 1099511627776) order(2, 0.1, 12.3) "
+        "materialize(#7, 1, 22) "
         "materialize(#9, 1, over #7) "
         "block(0, "
         "96) thread_bind(1, 32, 4) "
