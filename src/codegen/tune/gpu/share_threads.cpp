@@ -21,6 +21,9 @@ int64_t ceil_power(int64_t n) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1))));
 }
 
+/// What has vectors: nothing, results alone, or elements of sums in chains, too.
+enum class Vectors : uint8_t { None, Results, Chains };
+
 class ShareGenerator {
  public:
   ShareGenerator(TuneSpace& space, std::vector<Candidate>& out)
@@ -52,7 +55,7 @@ class ShareGenerator {
         if (outer_.empty() ? along_outer > 1 : !inner_ && along_outer < threads) continue;
         if (!is_wanted(threads)) continue;
         for (const int copies : {1, 2, 4})
-          for (const bool vectors : {true, false})
+          for (const Vectors vectors : {Vectors::Chains, Vectors::Results, Vectors::None})
             for (const bool apart : {false, true}) {
               apart_ = apart;
               for (wide_ = 1; wide_ <= (scores_ && copies > 1 ? 2 : 1); ++wide_)
@@ -65,7 +68,7 @@ class ShareGenerator {
   /// Small blocks are for small kernels, and between 256 and 1024 threads little changes.
   bool is_wanted(int threads) const { return threads <= 32 ? widest_ < kSmallKernel : threads != 512; }
 
-  void propose(int threads, int along_outer, int copies, bool vectors) {
+  void propose(int threads, int along_outer, int copies, Vectors vectors) {
     shares_.clear();
     vectors_ = vectors;
     const int along_inner = threads / along_outer;
@@ -79,8 +82,10 @@ class ShareGenerator {
       if (used < along_inner || share_outer(along_outer, used, copies) < along_outer) return;
     }
     if (shares_.empty()) return;
-    if (vectors && std::ranges::all_of(shares_, [](const RangeShare& s) { return s.lanes == 1; }))
-      return;  // proposed without
+    const auto has_vectors = [&](const RangeShare& s) {
+      return s.lanes > 1 && (vectors != Vectors::Chains || chains_along(s.range) > 0);
+    };
+    if (vectors != Vectors::None && std::ranges::none_of(shares_, has_vectors)) return;  // proposed without
     out_.push_back(make_candidate("share", space_, shares_));
     const std::vector<Opt> unrolled = unroll_chains();
     if (!unrolled.empty()) out_.push_back(make_candidate("share", space_, shares_, unrolled));
@@ -132,11 +137,13 @@ class ShareGenerator {
     });
   }
 
-  /// Vectors lie along the lead and along inner ranges. Where sums have chains of their own, an outer range has none,
-  /// and a loop that several statements share may permit none.
+  /// Vectors lie along the lead and along inner ranges, also along those whose elements are chains of a sum. Where sums
+  /// have chains of their own, an outer range has none, and a loop that several statements share may permit none.
   int lanes_along(UOp r) {
-    const bool may = is_outer(r) ? r == lead_ && !chains_ : chains_along(r) == 0;
-    return vectors_ && may ? space_.vector_along(r) : 1;
+    if (vectors_ == Vectors::None || (is_outer(r) && (!(r == lead_) || chains_))) return 1;
+    const int64_t chains = chains_along(r);
+    const int lanes = vectors_ == Vectors::Chains || chains == 0 ? space_.vector_along(r) : 1;
+    return chains % lanes == 0 ? lanes : 1;
   }
 
   /// Gives up to `threads` to the outer ranges, the contiguous one first, from the digit `stride` on. Returns how many
@@ -200,7 +207,7 @@ class ShareGenerator {
         }
         int64_t count =
             std::min<int64_t>(left, ceil_power(ceil_div(analysis_.size(r), int64_t{1} * s.lanes * s.unroll)));
-        if (chains) count = std::min(count, chains / s.unroll);
+        if (chains) count = std::min(count, chains / (s.lanes * s.unroll));
         if (count <= 1) continue;
         s.threads = static_cast<int>(count);
         s.stride = base * used;
@@ -255,7 +262,7 @@ class ShareGenerator {
   UOp lead_;             ///< the range with the most contiguous accesses
   bool chains_ = false;  ///< whether a reduction has chains
   bool reduces_ = false;
-  bool vectors_ = false;
+  Vectors vectors_ = Vectors::None;
   bool apart_ = false;   ///< whether no two ranges of a statement may get the same digits
   bool inner_ = false;   ///< whether threads can share an inner range
   bool scores_ = false;  ///< whether a reduction has results along an inner range, and another one has chains there

@@ -18,6 +18,7 @@ namespace {
 constexpr int kMaxPredictedRegisters = 200;  ///< with more, ptxas may spill
 constexpr double kSpillRisk = 3;             ///< by how much faster a kernel must be that may spill
 constexpr double kSameTime = 1.04;           ///< the model cannot tell predictions apart that are closer
+constexpr double kEqualTime = 1.002;         ///< up to here wider accesses are preferred
 constexpr double kShorter = 0.5;             ///< of these, a text of at most this share is preferred,
 constexpr double kLongText = 500;            ///< if the other has more instructions than this
 constexpr size_t kRefined = 8;               ///< of the best candidates: those whose details are looked at
@@ -50,9 +51,27 @@ class Ranking {
     if (shortest->terms.code <= kShorter * list.front().terms.code) std::rotate(list.begin(), shortest, shortest + 1);
   }
 
+  /// Moves the one with the widest vectors among equals to the front: where memory bounds all of them, fewer requests
+  /// leave room for what else runs.
+  void prefer_vectors() {
+    if (list.empty() || std::string_view(list.front().terms.bound()) != "memory") return;
+    const auto equal = std::ranges::find_if(
+        list, [&](const RankedCandidate& r) { return price(r) > kEqualTime * price(list.front()); });
+    const auto widest = std::max_element(list.begin(), equal, [](const RankedCandidate& a, const RankedCandidate& b) {
+      return widest_vector(a.candidate) < widest_vector(b.candidate);
+    });
+    if (widest != equal) std::rotate(list.begin(), widest, widest + 1);
+  }
+
   std::vector<RankedCandidate> list;  ///< the fastest first
 
  private:
+  static int widest_vector(const Candidate& c) {
+    int lanes = 1;
+    for (const Opt& o : c.opts)
+      if (const auto* vector = std::get_if<Lanes>(&o)) lanes = std::max(lanes, vector->count);
+    return lanes;
+  }
   static double price(const RankedCandidate& r) {
     return r.clocks * (r.terms.registers > kMaxPredictedRegisters ? kSpillRisk : 1);
   }
@@ -115,6 +134,7 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
     r.candidate.refine = nullptr;
   }
   ranking.add(std::move(details));
+  ranking.prefer_vectors();
   ranking.prefer_short_text();
   return std::move(ranking.list);
 }
