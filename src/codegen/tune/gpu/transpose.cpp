@@ -20,9 +20,11 @@ void propose_transposes(TuneSpace& space, std::vector<Candidate>& out) {
   }
   if (!row || !is_outer(row) || space.is_fixed(row)) return;
   struct Square {
-    int side, rows;  ///< values of each range, and rows that threads copy side by side
+    int side, rows, lanes;  ///< values of each range, rows that threads copy side by side, elements of an access
+    int threads() const { return side / lanes; }  ///< along a row
   };
-  for (const Square q : {Square{32, 8}, Square{32, 4}, Square{64, 4}}) {
+  for (const Square q :
+       {Square{32, 8, 1}, Square{32, 4, 1}, Square{64, 4, 1}, Square{32, 16, 4}, Square{64, 16, 4}, Square{64, 8, 4}}) {
     std::vector<Opt> tiles;
     UOp column;
     for (const StatementAnalysis& w : analysis.statements())
@@ -38,16 +40,18 @@ void propose_transposes(TuneSpace& space, std::vector<Candidate>& out) {
               continue;
             TileCopy copy{number, {{range_id(row), -1}, {range_id(r), -1}}};
             copy.dims[0].threads = q.rows;
-            copy.dims[0].stride = q.side;
+            copy.dims[0].stride = q.threads();
             copy.dims[0].unroll = q.side / q.rows;
-            copy.dims[1].threads = q.side;
+            copy.dims[1].lanes = q.lanes;
+            copy.dims[1].threads = q.threads();
             copy.pad = static_cast<int>(std::max<int64_t>(1, 4 / static_cast<int64_t>(size_of(load->dtype))));
             tiles.emplace_back(copy);
           }
       }
     if (!column || tiles.empty()) return;
     out.push_back(make_candidate(
-        "transpose", space, {RangeShare{row, 1, 1, q.side, 1}, RangeShare{column, 1, q.side / q.rows, q.rows, q.side}},
+        "transpose", space,
+        {RangeShare{row, q.lanes, 1, q.threads(), 1}, RangeShare{column, 1, q.side / q.rows, q.rows, q.threads()}},
         tiles));
   }
 }

@@ -239,11 +239,7 @@ constexpr Requests kWantedRequests{1.1, 1, 14};
 /// What is asserted of kernels that do not reach kWantedRequests yet.
 const std::map<std::string_view, Requests>& open_requests() {
   static const std::map<std::string_view, Requests> all = {
-      {"softmax 65536x1024", {1.1, 1, 4}},
-      {"layer norm 65536x1024", {1.1, 1, 4}},
       {"column sums 4096^2", {1.1, 5, 3.9}},  // banks: where the sums of a block meet, in 10 requests of 4,000
-      {"transpose 4096^2", {1.1, 1, 4}},
-      {"sum of 16M", {1.1, 1, 3.9}},
       {"attention 4x8x512x64", {1.1, 1.13, 4.2}},
       {"convolution 128x32x24x24 * 32x5x5", {2.1, 1, 6.3}},  // threads fill a tile along one range at a time
       {"its gradient by the image", {3.9, 1, 4.8}},
