@@ -11,6 +11,7 @@ import plot_clock_model
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST = 500
+LONGEST_CHAPTER = 120  # lines of a chapter on code generation
 SUBJECT = 72
 
 # The floor plan: folder -> what it includes besides itself and include/sinter. A row names whole folders, all that are
@@ -133,6 +134,10 @@ def length_faults():
         lines = len(path.read_text().splitlines())
         if lines > LONGEST:
             yield f"{path.relative_to(ROOT)}: {lines} lines, at most {LONGEST}"
+    for path in sorted((ROOT / "docs/chapters").glob("codegen*.md")):
+        lines = len(path.read_text().splitlines())
+        if lines > LONGEST_CHAPTER:
+            yield f"{path.relative_to(ROOT)}: {lines} lines, at most {LONGEST_CHAPTER}"
 
 
 def readme_faults():
