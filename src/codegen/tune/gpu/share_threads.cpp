@@ -14,6 +14,7 @@ namespace sinter::codegen {
 namespace {
 
 constexpr int kMaxBlockThreads = 1024;
+constexpr int kMaxVectorThreads = 256;  ///< of a block whose sums have vectors: with 1024, of 64 registers, some spill
 constexpr int64_t kMaxStagedDepth = 128;            ///< reduced values of a staged factor
 constexpr int64_t kSmallKernel = kMaxBlockThreads;  ///< values of all ranges together
 
@@ -69,6 +70,7 @@ class ShareGenerator {
   bool is_wanted(int threads) const { return threads <= 32 ? widest_ < kSmallKernel : threads != 512; }
 
   void propose(int threads, int along_outer, int copies, Vectors vectors) {
+    if (vectors == Vectors::Chains && threads > kMaxVectorThreads) return;
     shares_.clear();
     vectors_ = vectors;
     const int along_inner = threads / along_outer;
