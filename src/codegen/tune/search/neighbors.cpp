@@ -182,8 +182,7 @@ void peels(ChangeContext& s) {
       drop<TaskBlock>(o, id);
       if (is_outer(r)) o.push_back(TaskBlock{id, s.analysis.size(r)});
       settle(o, id);
-      const Cut edges =
-          peel(id, s.analysis.size(r), width_of(o, id), 1, 1);
+      const Cut edges = peel(id, s.analysis.size(r), width_of(o, id), 1, 1);
       if (!edges.at.empty()) o.push_back(edges);
     });
   }
@@ -254,8 +253,7 @@ void blocks(ChangeContext& s) {
     const int id = range_id(r);
     Opts given = s.given;
     const std::vector<Split*> splits = splits_of(given, id);
-    const int64_t least =
-        splits.empty() ? width_of(given, id) : splits[0]->step;
+    const int64_t least = splits.empty() ? width_of(given, id) : splits[0]->step;
     const TaskBlock* block = find_opt<TaskBlock>(given, id);
     const int64_t now = block ? block->size : least;
     for (int64_t size : {least, now / 2, now * 2, now * 4}) {
