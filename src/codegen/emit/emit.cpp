@@ -312,6 +312,10 @@ class KernelEmitter {
         block % width != 0 && (!axis.size || block < axis.size))
       throw InternalError(
           fmt::format("a loop of range {} steps by {} through blocks of {}", range_id(level.range), width, block));
+    const auto inside = [&](int lanes, int copies) {
+      unrolled_copies_.with(level.range, copies, cpu_ && lanes > 1, [&] { emit_items(item.body); });
+      values_.leave();
+    };
     auto body = [&](Id base, int lanes, int copies, LaneLimit limit) {
       if (level.threaded()) {
         const Id thread_offset = codegen::thread_offset(emit_, level, lanes);
@@ -321,14 +325,12 @@ class KernelEmitter {
       } else {
         values_.bind(level.range, level.number, base, lanes, copies == 1 && lanes == 1 ? 1 : width, limit);
       }
-      unrolled_copies_.with(level.range, copies, cpu_ && lanes > 1, [&] { emit_items(item.body); });
-      values_.leave();
+      inside(lanes, copies);
     };
     const auto between_copies = [&](Id at) {
       emit_iterations(emit_.number(0), emit_.number(level.distance), 1, "values between copies", [&](Id from) {
         values_.bind_thread(level.range, level.number, at, from, kNone, 1, copy_distance(level, 1), {});
-        unrolled_copies_.with(level.range, level.unroll, false, [&] { emit_items(item.body); });
-        values_.leave();
+        inside(1, level.unroll);
       });
     };
     if (axis.pads_blocks()) {

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kMaxPredictedRegisters = 200;  ///< with more, ptxas may spill
 constexpr double kSpillRisk = 3;             ///< by how much faster a kernel must be that may spill
-constexpr double kSameTime = 1.04;           ///< the model cannot tell predictions apart that are closer
 constexpr double kEqualTime = 1.002;         ///< up to here wider accesses are preferred
+constexpr double kSameTime = 1.04;           ///< the model cannot tell predictions apart that are closer
 constexpr double kShorter = 0.5;             ///< of these, a text of at most this share is preferred,
 constexpr double kLongText = 500;            ///< if the other has more instructions than this
 constexpr size_t kRefined = 8;               ///< of the best candidates: those whose details are looked at
@@ -43,11 +43,9 @@ class Ranking {
   void prefer_short_text() {
     if (list.empty() || list.front().terms.code < kLongText) return;
     if (std::string_view(list.front().terms.bound()) == "memory") return;  // copies are loads under way
-    const auto same = std::ranges::find_if(
-        list, [&](const RankedCandidate& r) { return price(r) > kSameTime * price(list.front()); });
-    const auto shortest = std::min_element(list.begin(), same, [](const RankedCandidate& a, const RankedCandidate& b) {
-      return a.terms.code < b.terms.code;
-    });
+    const auto shortest = std::min_element(
+        list.begin(), end_within(kSameTime),
+        [](const RankedCandidate& a, const RankedCandidate& b) { return a.terms.code < b.terms.code; });
     if (shortest->terms.code <= kShorter * list.front().terms.code) std::rotate(list.begin(), shortest, shortest + 1);
   }
 
@@ -55,17 +53,20 @@ class Ranking {
   /// leave room for what else runs.
   void prefer_vectors() {
     if (list.empty() || std::string_view(list.front().terms.bound()) != "memory") return;
-    const auto equal = std::ranges::find_if(
-        list, [&](const RankedCandidate& r) { return price(r) > kEqualTime * price(list.front()); });
-    const auto widest = std::max_element(list.begin(), equal, [](const RankedCandidate& a, const RankedCandidate& b) {
-      return widest_vector(a.candidate) < widest_vector(b.candidate);
-    });
-    if (widest != equal) std::rotate(list.begin(), widest, widest + 1);
+    const auto widest =
+        std::max_element(list.begin(), end_within(kEqualTime), [](const RankedCandidate& a, const RankedCandidate& b) {
+          return widest_vector(a.candidate) < widest_vector(b.candidate);
+        });
+    std::rotate(list.begin(), widest, widest + 1);
   }
 
   std::vector<RankedCandidate> list;  ///< the fastest first
 
  private:
+  /// Behind those that take at most so many times what the fastest takes.
+  std::vector<RankedCandidate>::iterator end_within(double times) {
+    return std::ranges::find_if(list, [&](const RankedCandidate& r) { return price(r) > times * price(list.front()); });
+  }
   static int widest_vector(const Candidate& c) {
     int lanes = 1;
     for (const Opt& o : c.opts)

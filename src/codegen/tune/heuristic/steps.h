@@ -96,8 +96,8 @@ void choose_multi_row_reduction(TuningState& state);
 /// be illegal.
 std::vector<Opt> prefetch_streams(TuningState& state);
 
-/// `opts`, with the unrolled rows of a product put apart if they are short and read from memory once. Legal if `opts`
-/// are.
+/// `opts` for a product that reads rows from memory once: copies of short outer rows are some rows apart, copies of the
+/// rows inside a task leave none over. Legal if `opts` are.
 std::vector<Opt> separate_row_streams(TuningState& state, const std::vector<Opt>& opts);
 
 /// The range whose cuts save most, with lanes as they are chosen. None if they save little, or make the code much
