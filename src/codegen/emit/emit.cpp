@@ -309,7 +309,7 @@ class KernelEmitter {
     const int64_t width = level.width();
     const Id all = size(level.range);
     if (const int64_t block = block_of(axis, level.enclosing());
-        block % width != 0 && (!axis.size || block < axis.size))
+        !level.joined_values && block % width != 0 && (!axis.size || block < axis.size))
       throw InternalError(
           fmt::format("a loop of range {} steps by {} through blocks of {}", range_id(level.range), width, block));
     const auto inside = [&](int lanes, int copies) {
@@ -333,6 +333,16 @@ class KernelEmitter {
         inside(1, level.unroll);
       });
     };
+    auto whole_step = [&](Id at) {
+      if (level.distance > 1) return between_copies(at);
+      body(at, level.lanes, level.unroll, {});
+    };
+    if (const int64_t values = level.joined_values) {
+      const Id whole = emit_.index(Op::Add, begin, emit_.number(values - values % width));
+      emit_iterations(begin, whole, width, loop_note(axis, level, step_text(level)), whole_step);
+      if (values % width) emit_tail(level, {begin, kNone}, whole, all, values % width, body);
+      return;
+    }
     if (axis.pads_blocks()) {
       const Id padded_end = emit_.index(Op::Add, begin, emit_.number(axis.block));
       return emit_iterations(begin, padded_end, width, loop_note(axis, level, step_text(level)), [&](Id at) {
@@ -364,10 +374,6 @@ class KernelEmitter {
     Id whole = axis.size ? emit_.number(axis.size - rest)
                          : emit_.index(Op::Sub, all, emit_.divide_unsigned(Op::Mod, all, emit_.number(width)));
     const Id end = rest == 0 && ends ? block_end : min_end(block_end, whole);
-    auto whole_step = [&](Id at) {
-      if (level.distance > 1) return between_copies(at);
-      body(at, level.lanes, level.unroll, {});
-    };
     if (cut) {
       emit_segments(axis, begin, end, width, loop_note(axis, level, step_text(level)), whole_step);
     } else if (end != block_end && block_end != kNone && ends_after(begin, block_end, width)) {

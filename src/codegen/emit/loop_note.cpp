@@ -13,6 +13,7 @@ std::string step_text(const LoopLevel& level) {
   if (level.threads > 1) add(fmt::format("{} threads", level.threads));
   if (level.lanes > 1) add(fmt::format("{} lanes", level.lanes));
   if (level.unroll > 1) add(fmt::format("unrolled by {}", level.unroll));
+  if (level.joined_values > 1) add(fmt::format("{} joined values", level.joined_values));
   if (level.distance > 1) add(fmt::format("copies {} apart", level.distance));
   return text;
 }

@@ -197,6 +197,8 @@ class LoopScheduleBuilder {
       require(d.level >= -1 && d.level < a.levels() - 1, "a tile covers a block of a loop that has loops inside");
       require(d.lanes == 1 || (power_of_two(d.lanes) && d.lanes <= 256), "a vector has 2, 4, 8, ... 256 elements");
       require(d.unroll >= 1 && d.unroll <= Unroll::kMax, "a loop is unrolled by 2 to 64");
+      require(!d.joined || (&d != &o.dims.back() && d.lanes * d.unroll * d.threads == 1),
+              "the last of joined dims has the lanes, unrolled copies and threads");
       if (d.taps >= 0) add_window(o.value, a.range, axis(d.taps).range);
       require(d.threads >= 1 && d.threads <= kMaxThreads && d.stride >= 1 && d.stride <= kMaxThreads,
               "a dim is bound to 1 to 1024 threads with a stride of 1 to 1024");

@@ -41,7 +41,8 @@ std::string text(const Materialize& o) {
 std::string text(const TileCopy& o) {
   std::string list;
   for (const TileCopy::CopyDim& d : o.dims) {
-    list += fmt::format(", {}{}{}", d.range, d.level < 0 ? "" : fmt::format(".{}", d.level),
+    const bool continues = &d != o.dims.data() && (&d)[-1].joined;
+    list += fmt::format("{} {}{}{}", continues ? " &" : ",", d.range, d.level < 0 ? "" : fmt::format(".{}", d.level),
                         d.taps < 0 ? "" : fmt::format(" + {}", d.taps));
     if (d.lanes > 1) list += fmt::format(" lanes {}", d.lanes);
     if (d.unroll > 1) list += fmt::format(" unroll {}", d.unroll);

@@ -78,7 +78,8 @@ struct Materialize {
   friend bool operator==(const Materialize&, const Materialize&) = default;
 };
 /// Copies a value into a tile before its users, at the start of every block that the tile covers. On a CPU this packs
-/// an operand for vector loads; on a GPU it stages the operand in the block's shared memory.
+/// an operand for vector loads; on a GPU it stages the operand in the block's shared memory. Of a STORE, the other way
+/// round: what it stores goes to the tile, and from there to memory at the end of every block.
 struct TileCopy {
   struct CopyDim {
     int range = 0;
@@ -88,6 +89,9 @@ struct TileCopy {
     /// Another range whose sum with `range` is the dim: the tile has each position of overlapping windows once. The
     /// value depends on both only through that sum (codegen/kernel/window.h); -1: `range` alone is the dim.
     int taps = -1;
+    /// The elements of this dim and the next lie one behind another, in memory and in the tile: the loop over the last
+    /// of joined dims copies all of them, and has the lanes, copies and threads.
+    bool joined = false;
     friend bool operator==(const CopyDim&, const CopyDim&) = default;
   };
   int value = 0;              ///< as in Materialize
@@ -95,7 +99,7 @@ struct TileCopy {
                               ///< ranges enclose the copy
   int panel = 0;              ///< if not 0: this many elements of the last dim are contiguous per index of the others
   /// Layouts that avoid bank conflicts in a GPU's shared memory; 0: none. `pad`: unused elements after each row of the
-  /// last dim. Swizzle: chunks of `swizzle_unit` elements are permuted by an exclusive or with the row number divided
+  /// last dim, or of the dims joined with it. Swizzle: chunks of `swizzle_unit` elements are permuted by an exclusive or with the row number divided
   /// by `swizzle_rows`.
   int pad = 0, swizzle_unit = 0, swizzle_rows = 1;
   int slots = 1;       ///< more: blocks rotate through so many ring slots and are filled ahead (codegen/nest/ring.h)

@@ -67,23 +67,28 @@ bool read_layout(TextCursor& c, TileCopy& copy) {
   copy.swizzle_rows = c.integer<int>();
   return true;
 }
+TileCopy::CopyDim read_copy_dim(TextCursor& c) {
+  TileCopy::CopyDim dim{c.integer<int>()};
+  if (c.consume(".")) dim.level = c.integer<int>();
+  if (c.consume("+")) dim.taps = c.integer<int>();
+  if (c.consume("lanes")) dim.lanes = c.integer<int>();
+  if (c.consume("unroll")) dim.unroll = c.integer<int>();
+  if (c.consume("threads")) {
+    dim.threads = c.integer<int>();
+    c.expect("by");
+    dim.stride = c.integer<int>();
+  }
+  dim.joined = c.consume("&");
+  return dim;
+}
 Opt read_tile_copy(TextCursor& c) {
   c.expect("#");
   TileCopy copy;
   copy.value = c.integer<int>();
   while (c.consume(",")) {
     if (read_layout(c, copy)) continue;
-    TileCopy::CopyDim dim{c.integer<int>()};
-    if (c.consume(".")) dim.level = c.integer<int>();
-    if (c.consume("+")) dim.taps = c.integer<int>();
-    if (c.consume("lanes")) dim.lanes = c.integer<int>();
-    if (c.consume("unroll")) dim.unroll = c.integer<int>();
-    if (c.consume("threads")) {
-      dim.threads = c.integer<int>();
-      c.expect("by");
-      dim.stride = c.integer<int>();
-    }
-    copy.dims.push_back(dim);
+    do copy.dims.push_back(read_copy_dim(c));
+    while (copy.dims.back().joined);
   }
   return copy;
 }

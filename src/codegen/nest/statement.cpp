@@ -151,6 +151,7 @@ class StatementBuilder {
   void add_store(UOp store) {
     const StoreGuard& guard = guards_->of_store(store);
     Statement s{store, loops_of(store)};
+    const bool copies = copy_results(s);
     s.own_depth = s.accumulator_depth = s.loops.size();
     s.guard = guard_index(guard);
     if (!s.loops.empty()) s.loops[0].guard = s.guard;
@@ -161,9 +162,26 @@ class StatementBuilder {
       return r.carried() && slot_of(r.homes[0]) == slot_of(store) && r.node == stored_value(store);
     });
     if (lies_there) return;
-    if (!s.nontemporal) choose_store_loops(s, out_, schedule_);
+    if (!s.nontemporal && !copies) choose_store_loops(s, out_, schedule_);
     append(std::move(s));
     if (int p = read_write_index(slot_of(store)); p >= 0) ++versions_[p];
+  }
+
+  /// The tile of results that an access is to; null: none.
+  const Tile* results_tile(UOp access) const {
+    if (!is_access(access) || !is_tile(slot_of(access))) return nullptr;
+    const Tile& tile = out_.tiles[static_cast<size_t>(slot_of(access) - kernel_.params)];
+    return tile.tile_copy && !tile.fill ? &tile : nullptr;
+  }
+  /// Gives a STORE of results that lie in a tile the loops that copy them. Whether it is one.
+  bool copy_results(Statement& s) {
+    if (const Tile* tile = results_tile(s.node)) require_layout(*tile, s.loops);
+    const Tile* tile = results_tile(stored_value(s.node));
+    if (!tile) return false;
+    s.loops = fill_loops(*tile, s.loops, schedule_, ranges_);
+    require_layout(*tile, s.loops);
+    require_disjoint_thread_digits(std::span(s.loops).subspan(shared_loops(s.loops)));
+    return true;
   }
 
   /// The Opt that makes a store nontemporal.

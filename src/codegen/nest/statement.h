@@ -25,6 +25,9 @@ struct LoopLevel {
   int guard = -1;        ///< index into Statements::guards; -1: none
   bool fills = false;    ///< covers a whole tile, even inside a loop over its range
   int covers = -1;       ///< of a loop that fills: level whose block the tile covers
+  /// Of a loop that copies joined dims: how many values it takes from the first of the block on, those beyond the end
+  /// of the range too. 1: of a dim joined with a later one. 0: the values of the block.
+  int64_t joined_values = 0;
   /// Fully unrolled: one iteration takes all values of the range, in every task of a kernel with tiles of tensor cores.
   /// No loop is left of it, and what is computed inside stays in registers.
   bool straight = false;

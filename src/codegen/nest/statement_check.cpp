@@ -38,6 +38,7 @@ std::string to_string(const LoopLevel& l) {
   if (l.warp.threads > 1) text += fmt::format(" warp {} by {}", l.warp.threads, l.warp.stride);
   if (l.threads > 1) text += fmt::format(" threads {} by {}", l.threads, l.thread_stride);
   if (l.fills) text += " fills";
+  if (l.joined_values) text += fmt::format(" joined {}", l.joined_values);
   if (l.live) text += " bounded";
   if (l.guard >= 0) text += fmt::format(" guard {}", l.guard);
   return text;

@@ -82,6 +82,7 @@ class BarrierPlanner {
   /// Whether a task runs at most one iteration of the loop.
   bool runs_at_most_once(const LoopLevel& l) const {
     const LoopAxis& a = schedule_.of(l.range);
+    if (l.joined_values) return l.joined_values <= l.width();
     if (a.steps.empty() && a.outer() && a.block <= l.width()) return true;
     return a.steps.empty() && a.size && a.size <= l.width();
   }

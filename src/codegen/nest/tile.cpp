@@ -52,10 +52,18 @@ class TileBuilder {
         now = ir::load(param, indices_of(tile));
         materializations.erase(it);
       }
-      if (auto it = copies.find(static_cast<int>(i)); it != copies.end()) {
+      if (auto it = copies.find(static_cast<int>(i)); it != copies.end() && n->op == Op::Store) {
+        const auto& [results, copied] = stage_results(n, now, *it->second);
+        fills.push_back(results);
+        before.push_back(static_cast<size_t>(std::ranges::find(kernel_.sink->src, n) - kernel_.sink->src.begin()));
+        now = copied;
+        copies.erase(it);
+      } else if (it != copies.end()) {
         require_no_bound(n, to_string(*it->second));
         require_unwritten(n, *it->second);
         if (!(now == n) && has_windows(*it->second)) refuse(to_string(*it->second), "windows of other tiles");
+        if (!(now == n) && std::ranges::any_of(it->second->dims, &TileCopy::CopyDim::joined))
+          refuse(to_string(*it->second), "joined dims of other tiles");
         Tile tile = make_copy_tile(next_slot(), at_positions(n, *it->second), *it->second, schedule_, ranges_);
         UOp param = param_of(*kernel_.graph, tile);
         tile.fill = ir::store(param, indices_of(tile), at_positions(now, *it->second));
@@ -96,6 +104,19 @@ class TileBuilder {
     for (const TileCopy::CopyDim& d : copy.dims)
       if (const LoopAxis& a = schedule_.of(d); a.window) value = at_position(*kernel_.graph, value, *a.window, a.range);
     return value;
+  }
+
+  /// The STORE of results in a tile, and that of the tile's elements in memory. `now`: the STORE of the results there.
+  std::pair<UOp, UOp> stage_results(UOp store, UOp now, const TileCopy& copy) {
+    const std::string opt = to_string(copy);
+    if (predicate_of(store) || store->integer() != 0) refuse(opt, "the store has a predicate, or adds to memory");
+    if (has_windows(copy) || copy.panel || copy.slots != 1) refuse(opt, "results have no windows, panels or slots");
+    tiles_.push_back(make_copy_tile(next_slot(), store, copy, schedule_, ranges_));
+    const UOp param = param_of(*kernel_.graph, tiles_.back());
+    const std::vector<UOp> at = indices_of(tiles_.back());
+    std::vector<UOp> src = now->src;
+    src[1 + now->src[0]->rank()] = ir::load(param, at);
+    return {ir::store(param, at, stored_value(now)), ir::with_sources(*kernel_.graph, now, src)};
   }
 
   /// A range whose bound is loaded from a tile would be another range.

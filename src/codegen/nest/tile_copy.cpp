@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "codegen/kernel/offset.h"
+#include "codegen/nest/joined_dims.h"
 #include "ir/build.h"
 #include "ir/ceil_div.h"
 #include "ir/walk.h"
@@ -28,15 +29,8 @@ int64_t extent_of(const LoopSchedule& schedule, const LoopAxis& a, int level) {
   return a.outer() ? std::min(all, a.block) : all;
 }
 
-/// Whether all blocks that windows are made of have the same number of values.
-bool has_whole_blocks(const LoopSchedule& schedule, const LoopAxis& a, int level) {
-  const LoopAxis& along = schedule.of(a.window->along);
-  return along.size % (level >= 0 ? along.steps[static_cast<size_t>(level)] : along.block) == 0;
-}
-
 void require_plain(UOp value, const std::string& opt) {
-  if (value->op == Op::Store || value->op == Op::Range || value->op == Op::Param || value->dtype == DType::Void)
-    refuse(opt, "it is not a value");
+  if (value->op == Op::Range || value->op == Op::Param || value->dtype == DType::Void) refuse(opt, "it is not a value");
   for (UOp n : ir::topological(value)) {
     if (has_accumulators(n)) refuse(opt, "it contains a reduction; materialize keeps those");
     if (n->op == Op::Check)
@@ -112,6 +106,12 @@ size_t first_transposed(const Tile& tile, FreeRanges& ranges) {
 
 }  // namespace
 
+bool has_whole_blocks(const LoopSchedule& schedule, const Tile::TileDim& d) {
+  const LoopAxis& a = schedule.of(d.block_range());
+  const int64_t block = d.level >= 0 ? a.steps[static_cast<size_t>(d.level)] : a.outer() ? a.block : a.size;
+  return a.size && a.size % block == 0;
+}
+
 int64_t swizzle_period(int64_t row, DType dtype) {
   constexpr int64_t kBanks = 128;  // bytes
   const int64_t most = std::min(row, kBanks / static_cast<int64_t>(size_of(dtype)));
@@ -120,8 +120,9 @@ int64_t swizzle_period(int64_t row, DType dtype) {
 
 Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSchedule& schedule, FreeRanges& ranges) {
   const std::string opt = to_string(copy);
-  require_plain(value, opt);
-  Tile tile{slot, value->dtype, {}, 1};
+  const bool results = value->op == Op::Store;
+  if (!results) require_plain(value, opt);
+  Tile tile{slot, results ? value->src[0]->dtype : value->dtype, {}, 1};
   tile.tile_copy = copy;
   for (const LoopAxis& a : schedule.axes) {
     if (!ranges.depends(value, a.range) || a.size == 1) continue;
@@ -132,7 +133,8 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
                               range_id(a.range)));
     tile.dims.push_back({a.range, a.levels() - 1, 1, 0});
   }
-  for (const TileCopy::CopyDim& d : copy.dims) {
+  for (size_t i = 0; i < copy.dims.size(); ++i) {
+    const TileCopy::CopyDim& d = copy.dims[i];
     const LoopAxis& a = schedule.of(d);
     if (!ranges.depends(value, a.range)) refuse(opt, fmt::format("the value does not depend on range {}", d.range));
     if (std::ranges::any_of(tile.dims, [&](const Tile::TileDim& t) { return t.range == a.range; }))
@@ -142,11 +144,13 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
                           : d.level >= 0 ? a.steps[d.level]
                           : !a.whole()   ? a.block
                                          : 0;
-    if (block % (int64_t{1} * d.lanes * d.unroll * d.threads))
+    const bool alone = !d.joined && first_joined(copy, i) == i;
+    if (alone && block % (int64_t{1} * d.lanes * d.unroll * d.threads))
       refuse(opt, fmt::format("range {}: a block of {} is not a multiple of threads x lanes x unroll", d.range, block));
     tile.dims.push_back({a.range, d.level, extent, 0, a.window});
     if (a.window && (copy.panel || copy.swizzle_unit)) refuse(opt, "windows lie in plain rows");
-    if (block && a.window && d.lanes * d.unroll * d.threads > 1 && !has_whole_blocks(schedule, a, d.level))
+    if (alone && block && a.window && d.lanes * d.unroll * d.threads > 1 &&
+        !has_whole_blocks(schedule, tile.dims.back()))
       refuse(opt, "windows of a shorter last block are copied one by one, as the steps of a block begin anywhere");
     // A warp reads whole tiles of tensor cores, also where the range ends inside one.
     if (!(a.warp == WarpDigits{})) tile.dims.back().stored_extent = round_up(tile.dims.back().stored_extent, a.width());
@@ -156,19 +160,21 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
     refuse(opt, "a copy has lanes along one range only");
   // The tile holds whole vectors and panels, whatever the size of the range.
   Tile::TileDim& last = tile.dims.back();
-  last.stored_extent = round_up(last.stored_extent, std::max(copy.dims.back().lanes, 1));
+  const size_t row = tile.dims.size() - copy.dims.size() + first_joined(copy, copy.dims.size() - 1);
+  if (row + 1 == tile.dims.size())
+    last.stored_extent = round_up(last.stored_extent, std::max(copy.dims.back().lanes, 1));
   if (copy.panel) last.stored_extent = round_up(last.stored_extent, copy.panel);
   const int64_t together = copy.panel ? copy.panel : last.stored_extent;
   lay_out_rows(tile, opt);
-  last.stride = 1;
-  tile.size = together + copy.pad;
-  for (size_t d = tile.dims.size() - 1; d-- > 0;) {
-    if (tile.dims[d].stored_extent > 1) tile.dims[d].stride = tile.size;
-    tile.size *= tile.dims[d].stored_extent;
-    if (tile.size > kLargestTile) break;
+  for (size_t d = tile.dims.size(); d-- > 0 && tile.size <= kLargestTile;) {
+    Tile::TileDim& dim = tile.dims[d];
+    if (d + 1 == tile.dims.size() || dim.stored_extent > 1) dim.stride = tile.size;
+    tile.size *= d + 1 == tile.dims.size() ? together : dim.stored_extent;
+    if (d == row) tile.size += copy.pad;
   }
   tile.panel_stride = tile.size;
   if (copy.panel) tile.size *= last.stored_extent / together;
+  require_contiguous(tile, value, schedule, ranges);
   if (copy.async && (copy.slots == 1 || value->op != Op::Load || schedule.threads == 1))
     refuse(opt, "threads of a block copy loads to the slots of a ring asynchronously, nothing else");
   if (copy.slots != 1) add_ring_slots(tile, schedule, opt);
@@ -199,14 +205,18 @@ std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>
              fmt::format("it is filled inside the loop over blocks of range {}", range_id(ring.range)));
   }
   std::vector<LoopLevel> loops(user.begin(), user.begin() + static_cast<std::ptrdiff_t>(shared));
-  for (const TileCopy::CopyDim& d : tile.tile_copy->dims) {
+  const std::vector<TileCopy::CopyDim>& copied = tile.tile_copy->dims;
+  for (size_t i = 0; i < copied.size(); ++i) {
+    const TileCopy::CopyDim& d = copied[i];
     const LoopAxis& a = schedule.of(d);
     LoopLevel level{a.range, a.levels() - 1, d.lanes, d.unroll, d.threads, d.threads > 1 ? d.stride : 1};
     level.fills = true;
     level.covers = d.level;
+    level.joined_values = joined_values(tile, i);
     loops.push_back(level);
   }
-  if (const LoopLevel& last = loops.back(); last.lanes > 1 && last.threads == 1)
+  const bool joined = std::ranges::any_of(copied, &TileCopy::CopyDim::joined);
+  if (const LoopLevel& last = loops.back(); last.lanes > 1 && last.threads == 1 && tile.fill && !joined)
     std::rotate(loops.begin() + static_cast<std::ptrdiff_t>(shared + first_transposed(tile, ranges)), loops.end() - 1,
                 loops.end());
   return loops;

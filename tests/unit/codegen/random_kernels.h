@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <random>
 #include <set>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "codegen/nest/loop_tree.h"
 #include "ir/walk.h"
 #include "unit/codegen/copies_apart.h"
+#include "unit/codegen/random_tiles.h"
 #include "unit/codegen_support.h"
 
 namespace codegen_test {
@@ -80,7 +80,7 @@ class KernelGenerator {
     }
     if (pick(0, 1)) list.push_back(order(std::move(loops)));
     for (int i = pick(0, 2); i > 0; --i) add_row(kernel, plain, list);
-    for (int i = (pick_stage(0, 3) + 1) / 2; i > 0; --i) add_stage(kernel, threads, list);
+    for (int i = (pick_stage(0, 3) + 1) / 2; i > 0; --i) TileGenerator(stages_).add(kernel, threads, list);
     for (size_t store = 0; !threads && store < kernel.sink->src.size(); ++store) {
       list.push_back(codegen::NonTemporal{static_cast<int>(store)});
       if (pick(0, 3) == 0 || !codegen::is_legal(kernel, list)) list.pop_back();  // few are whole vectors
@@ -388,95 +388,6 @@ class KernelGenerator {
       }
   }
 
-  /// A tile for a load or an expression without sums, for random blocks; about one in three is legal.
-  void add_stage(const codegen::Kernel& kernel, bool gpu, std::vector<Opt>& list) {
-    codegen::LoopSchedule plain;
-    try {
-      plain = codegen::make_loop_schedule(kernel, list);
-    } catch (const codegen::IllegalOpt&) { return; }
-    const std::vector<UOp> nodes = topological(kernel.sink);
-    codegen::FreeRanges ranges;
-    std::vector<codegen::TileCopy> candidates;
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      if (!(is_alu(nodes[i]->op) || nodes[i]->op == Op::Load) || nodes[i]->dtype == DType::Index ||
-          nodes[i]->dtype == DType::Bool)
-        continue;
-      const std::vector<UOp> below = topological(nodes[i]);
-      if (std::any_of(below.begin(), below.end(), [](UOp n) { return codegen::has_accumulators(n); })) continue;
-      codegen::TileCopy stage;
-      stage.value = static_cast<int>(i);
-      for (const codegen::LoopAxis& a : plain.axes)
-        if (a.size > 1 && !(a.outer() && a.block == 1) && ranges.depends(nodes[i], a.range))
-          stage.dims.push_back({codegen::range_id(a.range), pick_stage(-1, a.levels() - 2)});
-      if (!stage.dims.empty()) candidates.push_back(stage);
-    }
-    if (candidates.empty()) return;
-    codegen::TileCopy stage = candidates[static_cast<size_t>(pick_stage(0, static_cast<int>(candidates.size()) - 1))];
-    if (pick_stage(0, 1)) join_window(nodes[static_cast<size_t>(stage.value)], plain, stage, ranges);
-    std::shuffle(stage.dims.begin(), stage.dims.end(), stages_);
-    codegen::TileCopy::CopyDim& lanes =
-        stage.dims[static_cast<size_t>(pick_stage(0, static_cast<int>(stage.dims.size()) - 1))];
-    if (pick_stage(0, 1)) lanes.lanes = 2 << pick_stage(0, 3);
-    int stride = 1;
-    for (codegen::TileCopy::CopyDim& d : stage.dims) {
-      if (pick_stage(0, 3) == 0) d.unroll = pick_stage(2, 4);
-      if (!gpu || pick_stage(0, 2) == 0) continue;
-      d.threads = 2 << pick_stage(0, 3);
-      d.stride = stride;
-      stride *= d.threads;
-    }
-    lay_out_rows(plain, stage);
-    if (pick_stage(0, 2) == 0) add_slot(plain, stage);
-    list.push_back(stage);
-  }
-  /// One dim for two ranges that the value depends on as a window, if there are such.
-  void join_window(UOp value, const codegen::LoopSchedule& plain, codegen::TileCopy& stage,
-                   codegen::FreeRanges& ranges) {
-    for (const codegen::LoopAxis& a : plain.axes)
-      for (const codegen::LoopAxis& t : plain.axes) {
-        if (!codegen::window_of(value, a.range, t.range, ranges)) continue;
-        const int along = codegen::range_id(a.range), taps = codegen::range_id(t.range);
-        std::erase_if(stage.dims, [&](const auto& d) { return d.range == along || d.range == taps; });
-        return stage.dims.push_back({.range = along, .level = pick_stage(-1, a.levels() - 2), .taps = taps});
-      }
-  }
-  /// A second slot for the blocks of one loop, if there is one, each copied in one turn.
-  void add_slot(const codegen::LoopSchedule& plain, codegen::TileCopy& stage) {
-    std::vector<codegen::TileCopy::CopyDim*> split;
-    for (codegen::TileCopy::CopyDim& d : stage.dims)
-      if (axis_of(plain, d).levels() > 1) split.push_back(&d);
-    if (split.empty()) return;
-    codegen::TileCopy::CopyDim* turns = split[static_cast<size_t>(pick_stage(0, static_cast<int>(split.size()) - 1))];
-    for (codegen::TileCopy::CopyDim& d : stage.dims) {
-      d.level = &d == turns ? 0 : -1;
-      const codegen::LoopAxis a = axis_of(plain, d);
-      const int64_t all = d.level == 0 ? a.steps[0]
-                          : a.outer()  ? a.block
-                                       : a.size,
-                    width = int64_t{1} * d.lanes * d.threads;
-      d.unroll = static_cast<int>(std::min<int64_t>((all + width - 1) / width, 64));
-    }
-    stage.slots = 2;
-  }
-  static codegen::LoopAxis axis_of(const codegen::LoopSchedule& plain, const codegen::TileCopy::CopyDim& d) {
-    return *std::find_if(plain.axes.begin(), plain.axes.end(),
-                         [&](const codegen::LoopAxis& a) { return codegen::range_id(a.range) == d.range; });
-  }
-  void lay_out_rows(const codegen::LoopSchedule& plain, codegen::TileCopy& stage) {
-    if (pick_stage(0, 2) == 0) {
-      const codegen::TileCopy::CopyDim& last = stage.dims.back();
-      const auto whole = static_cast<int>(
-          std::lcm(last.lanes * last.unroll, axis_of(plain, last).width()));  // what the loops access together
-      stage.panel = (pick_stage(0, 9) ? whole : 2) << pick_stage(whole > 1 ? 0 : 1, 3);
-    } else if (stage.dims.size() < 2) {
-      return;
-    } else if (pick_stage(0, 2) == 0) {
-      stage.pad = pick_stage(1, 8);
-    } else if (pick_stage(0, 1)) {
-      stage.swizzle_unit = stage.dims.back().lanes << pick_stage(0, 2);
-      stage.swizzle_rows = pick_stage(1, 4);
-    }
-  }
   int pick_stage(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(stages_); }
   void add_prefetch(const codegen::Kernel& kernel, const codegen::LoopAxis& along, std::vector<Opt>& list) {
     const std::vector<UOp> nodes = topological(kernel.sink);

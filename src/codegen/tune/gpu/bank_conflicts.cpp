@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
+#include "codegen/nest/joined_dims.h"
 #include "codegen/nest/tile_copy.h"
 #include "rewrite/linear.h"
 
@@ -12,8 +14,6 @@ namespace sinter::codegen {
 namespace {
 
 constexpr int64_t kWord = 4, kWidest = 16, kPass = 128;  ///< bytes
-
-int64_t begin(const ThreadWalk& w, int thread) { return int64_t{1} * w.lanes * (thread / w.stride % w.threads); }
 
 }  // namespace
 
@@ -36,31 +36,40 @@ int64_t bank_passes(std::span<const int64_t> first, int64_t width, int64_t bytes
   return passes;
 }
 
-int64_t bank_passes(const TileCopy& layout, DType dtype, std::span<const ThreadWalk> dims) {
+BankAccess bank_access(const TileCopy& layout, DType dtype, std::span<const ThreadWalk> dims) {
   const auto size = static_cast<int64_t>(size_of(dtype));
   const ThreadWalk& last = dims.back();
-  const int64_t pitch = last.extent + layout.pad, period = swizzle_period(last.extent, dtype);
-  int64_t width = std::min<int64_t>(last.lanes, kWidest / size), rows = 1;
+  const size_t first = first_joined(layout, dims.size() - 1);  // of the dims of a row
+  std::vector<int64_t> strides(dims.size());
+  int64_t elements = 1, pitch = 1, rows = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    strides[d] = elements;
+    elements *= dims[d].extent;
+    if (d == first) pitch = elements += layout.pad;
+  }
+  const int64_t period = swizzle_period(last.extent, dtype);
+  int64_t width = std::min<int64_t>(last.lanes, kWidest / size);
   while (pitch % width) width /= 2;  // rows begin at whole vectors
   for (const ThreadWalk& d : dims.first(dims.size() - 1)) rows *= d.lanes;
   /// The offset of an element whose place along the dims with lanes is `row` and `column` after the thread's first.
   auto place = [&](int thread, int64_t row, int64_t column) {
-    int64_t number = 0;
-    for (const ThreadWalk& d : dims.first(dims.size() - 1))
-      number = number * d.extent + begin(d, thread) + (d.lanes > 1 ? row : 0);
-    column += begin(last, thread);
+    int64_t before = 0;
+    for (size_t d = 0; d + 1 < dims.size(); ++d)
+      before += strides[d] * (first_of(dims[d], thread) + (dims[d].lanes > 1 ? row : 0));
+    column += first_of(last, thread);
     if (layout.swizzle_unit)
-      column ^= number / layout.swizzle_rows % (period / layout.swizzle_unit) * layout.swizzle_unit;
-    return number * pitch + column;
+      column ^= before / pitch / layout.swizzle_rows % (period / layout.swizzle_unit) * layout.swizzle_unit;
+    return before + column;
   };
-  int64_t passes = 0;
+  BankAccess all;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < last.lanes; c += width) {
       std::array<int64_t, kWarp> at{};
       for (int t = 0; t < kWarp; ++t) at[t] = place(t, r, c);
-      passes += bank_passes(at, width, size);
+      all.passes += bank_passes(at, width, size);
+      ++all.instructions;
     }
-  return passes;
+  return all;
 }
 
 }  // namespace sinter::codegen

@@ -319,7 +319,7 @@ class ClockModel {
     for (const ThreadLoop& t : loops) {
       if (t.range == along || !ranges_.depends(access, t.range)) continue;
       const auto stride = stride_of(access, t.range);
-      if (!stride || *stride % v) return false;
+      if (!stride || *stride * t.step % v) return false;
     }
     if (tile) return true;
     for (UOp r : schedule_.outer)

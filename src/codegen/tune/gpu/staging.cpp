@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "codegen/kernel/access.h"
+#include "codegen/kernel/window.h"
 #include "codegen/nest/tile_copy.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 #include "ir/ceil_div.h"
+#include "ir/lists.h"
 #include "ir/walk.h"
+#include "rewrite/linear.h"
 
 namespace sinter::codegen {
 namespace {
@@ -15,33 +19,110 @@ namespace {
 constexpr int64_t kMaxStagingRegisters = 16;  ///< registers of a thread that stage an operand, at most
 constexpr int64_t kMaxFillCopies = 8;         ///< unrolled copies of a loop that fills
 constexpr int64_t kMaxWindowCopies = 16;      ///< of all loops together that fill a tile of windows
+constexpr int64_t kLine = 128;                ///< bytes
+constexpr int64_t kSchedulers = 4;            ///< of a multiprocessor: instructions issued while the banks make a pass
 
-/// Whether a load of a value is contiguous along a range.
+/// The values that a tile has: what a STORE stores.
+DType dtype_of(UOp value) { return value->op == Op::Store ? value->src[0]->dtype : value->dtype; }
+
+/// Whether a load of a value, or a STORE, is contiguous along a range.
 bool is_contiguous_along(KernelAnalysis& analysis, UOp value, UOp range) {
+  if (value->op == Op::Store) return analysis.stride(value, range) == 1;
   const std::vector<UOp> below = ir::topological(value);
   return std::ranges::any_of(below, [&](UOp n) { return n->op == Op::Load && analysis.stride(n, range) == 1; });
 }
+
+bool is_plain_access(UOp value) { return is_access(value) && !predicate_of(value); }
 
 bool has_windows(const std::vector<StagedDim>& dims) {
   return std::ranges::any_of(dims, [](const StagedDim& d) { return bool(d.taps); });
 }
 
-/// Threads along the contiguous range first, then along the others from the last to the first. `vectors`: adjacent
-/// elements that may be copied together.
-void distribute(TileCopy& copy, const std::vector<StagedDim>& dims, UOp near, int64_t vectors, int threads) {
-  std::vector<size_t> order(dims.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
-  const auto first = std::ranges::find_if(order, [&](size_t i) { return dims[i].range == near; });
-  if (first != order.end()) std::rotate(order.begin(), first, first + 1);
-  const bool windows = has_windows(dims);
+/// Elements between neighbors along a dim of an access.
+int64_t stride_of(TuneSpace& space, UOp access, const StagedDim& d) {
+  FreeRanges ranges;
+  const std::optional<Window> window = d.taps ? window_of(access, d.range, d.taps, ranges) : std::nullopt;
+  return space.analysis.stride(access, d.range) / (window ? window->step : 1);
+}
+
+/// The same for all dims. 0 where it is not constant, and of another value than an access.
+std::vector<int64_t> strides_of(TuneSpace& space, UOp value, const std::vector<StagedDim>& dims) {
+  return ir::mapped(dims, [&](const StagedDim& d) {
+    return is_access(value) && space.analysis.stride(value, d.range) != KernelAnalysis::kScattered
+               ? stride_of(space, value, d)
+               : 0;
+  });
+}
+
+/// Dims in the order of a tile. Those from `first` to `last`, if these differ, are joined.
+struct DimOrder {
+  std::vector<StagedDim> dims;
+  size_t first = 0, last = 0;
+  bool has_joined_dims() const { return first < last; }
+  bool has_joined(size_t i) const { return has_joined_dims() && i >= first && i <= last; }
+  /// Values that the copying loop over a dim takes; 1: another loop takes them.
+  int64_t extent(size_t i) const {
+    if (!has_joined(i)) return dims[i].extent;
+    int64_t all = 1;
+    for (size_t d = first; i == last && d <= last; ++d) all *= dims[d].extent;
+    return all;
+  }
+  size_t position_of(UOp range) const {
+    return static_cast<size_t>(std::ranges::find(dims, range, &StagedDim::range) - dims.begin());
+  }
+};
+
+/// The order in which the dims that lie one behind another in memory, from `near` outwards, are joined, in the place of
+/// the first of them. Without joined dims if there is only one.
+DimOrder joined_order(TuneSpace& space, UOp value, const std::vector<StagedDim>& dims, UOp near) {
+  DimOrder out{dims};
+  if (!near || !is_plain_access(value)) return out;
+  std::vector<StagedDim> run;
+  for (int64_t behind = 1; run.size() < dims.size(); behind *= run.front().extent) {
+    const auto next = std::ranges::find_if(out.dims, [&](const StagedDim& d) {
+      return stride_of(space, value, d) == behind && (!run.empty() || d.range == near);
+    });
+    if (next == out.dims.end()) break;
+    run.insert(run.begin(), *next);
+    out.dims.erase(next);
+  }
+  if (run.size() < 2) return {dims};
+  const auto in_run = [&](const StagedDim& d) {
+    return std::ranges::any_of(run, [&](const StagedDim& r) { return r.range == d.range; });
+  };
+  out.first = static_cast<size_t>(std::ranges::find_if(dims, in_run) - dims.begin());
+  out.last = out.first + run.size() - 1;
+  out.dims.insert(out.dims.begin() + static_cast<std::ptrdiff_t>(out.first), run.begin(), run.end());
+  return out;
+}
+
+/// The same with the dims that lie next to each other in memory innermost.
+DimOrder turned(DimOrder order, size_t near) {
+  if (order.first == order.last) order.first = order.last = near;
+  const auto at = [&](size_t i) { return order.dims.begin() + static_cast<std::ptrdiff_t>(i); };
+  std::rotate(at(order.first), at(order.last + 1), order.dims.end());
+  const size_t by = order.dims.size() - 1 - order.last;
+  order.first += by, order.last += by;
+  return order;
+}
+
+/// Threads along the contiguous dim first, then along the others from the last to the first. `vectors`: adjacent
+/// elements that may be copied together. `ragged`: all threads copy along joined dims, some of them once more than the
+/// others.
+void distribute(TileCopy& copy, const DimOrder& order, size_t near, int64_t vectors, int threads, bool ragged) {
+  std::vector<size_t> turns{near};
+  for (size_t i = order.dims.size(); i-- > 0;)
+    if (i != near) turns.push_back(i);
+  const bool windows = has_windows(order.dims);
   int64_t left = threads, stride = 1, most = windows ? kMaxWindowCopies : std::numeric_limits<int64_t>::max();
-  for (const size_t i : order) {
+  for (const size_t i : turns) {
     TileCopy::CopyDim& d = copy.dims[i];
-    const int64_t extent = dims[i].extent;
-    if (dims[i].range == near)
+    const int64_t extent = order.extent(i);
+    if (i == near)
       while (d.lanes * 2 <= vectors && extent % (d.lanes * 2) == 0) d.lanes *= 2;
     int64_t count = std::min(left, extent / d.lanes);
-    while (left % count || extent / d.lanes % count) --count;
+    const bool whole = !ragged || !order.has_joined(i);
+    while (left % count || (whole && extent / d.lanes % count)) --count;
     d.threads = static_cast<int>(count);
     d.stride = count > 1 ? static_cast<int>(stride) : 1;
     left /= count;
@@ -56,12 +137,23 @@ void distribute(TileCopy& copy, const std::vector<StagedDim>& dims, UOp near, in
 
 /// The most adjacent elements of a row of up to 16 bytes that begin at whole vectors in each row. What does not is
 /// copied element by element, as is what a border may cut.
-int64_t vectors_of(TuneSpace& space, UOp value, const std::vector<StagedDim>& dims, UOp near) {
-  const auto dim = std::ranges::find_if(dims, [&](const StagedDim& d) { return d.range == near; });
-  const bool window = dim != dims.end() && dim->taps;
-  if (window && !(value->op == Op::Load && !predicate_of(value))) return 1;
-  const int64_t row = window ? dim->extent : space.analysis.size(near);
-  int64_t vectors = 16 / static_cast<int64_t>(size_of(value->dtype));
+int64_t vectors_of(TuneSpace& space, UOp value, const DimOrder& order, UOp near) {
+  int64_t vectors = 16 / static_cast<int64_t>(size_of(dtype_of(value)));
+  const size_t at = order.position_of(near);
+  if (order.has_joined(at)) {
+    const auto joined = [&](UOp r) {
+      for (size_t i = order.first; i <= order.last; ++i)
+        if (order.dims[i].range == r || order.dims[i].taps == r) return true;
+      return false;
+    };
+    for (UOp n : ir::topological(value))
+      if (n->op == Op::Range && !joined(n))
+        while (space.analysis.stride(value, n) % vectors) vectors /= 2;
+    return vectors;
+  }
+  const bool window = at < order.dims.size() && order.dims[at].taps;
+  if (window && !is_plain_access(value)) return 1;
+  const int64_t row = window ? order.dims[at].extent : space.analysis.size(near);
   while (row % vectors) vectors /= 2;
   return vectors;
 }
@@ -69,7 +161,9 @@ int64_t vectors_of(TuneSpace& space, UOp value, const std::vector<StagedDim>& di
 /// Tries layouts of one order of dims.
 class LayoutSearch {
  public:
-  void run(TileCopy copy, const std::vector<StagedDim>& dims, DType dtype) {
+  /// `strides`: of the dims in memory.
+  void run(TileCopy copy, const DimOrder& order, DType dtype, const std::vector<int64_t>& strides) {
+    const std::vector<StagedDim>& dims = order.dims;
     fill_.clear();
     read_.clear();
     fills_ = reads_ = 1;
@@ -78,11 +172,12 @@ class LayoutSearch {
       const TileCopy::CopyDim& d = copy.dims[i];
       const StagedDim& s = dims[i];
       fill_.push_back({s.extent, d.lanes, d.threads, d.stride});
-      fills_ *= ceil_div(s.extent, int64_t{1} * d.lanes * d.threads);
+      fills_ *= ceil_div(order.extent(i), int64_t{1} * d.lanes * d.threads);
       read_.push_back({s.extent, s.read.lanes, s.read.threads, s.read.stride});
       reads_ *= s.read.range ? s.read.unroll : s.extent;
       rows *= s.extent;
     }
+    lines_ = lines_of_request(strides, size_of(dtype));
     const int64_t columns = dims.back().extent;
     rows /= columns;
     consider(copy, dtype);
@@ -93,7 +188,7 @@ class LayoutSearch {
       if (pad % vector == 0) consider(copy, dtype);
     }
     copy.pad = 0;
-    if (has_windows(dims)) return;  // they lie in plain rows
+    if (has_windows(dims) || order.has_joined_dims()) return;  // they lie in plain rows
     const int64_t period = swizzle_period(columns, dtype);
     if (columns % period) return;
     copy.swizzle_rows = 1;
@@ -106,40 +201,65 @@ class LayoutSearch {
 
  private:
   void consider(const TileCopy& layout, DType dtype) {
-    const int64_t passes = fills_ * bank_passes(layout, dtype, fill_) + reads_ * bank_passes(layout, dtype, read_);
-    if (passes >= fewest_) return;
-    fewest_ = passes;
+    const auto clocks = [&](int64_t times, const std::vector<ThreadWalk>& walks) {
+      const BankAccess each = bank_access(layout, dtype, walks);
+      return times * (kSchedulers * each.passes + each.instructions);
+    };
+    // A fill has accesses to memory too: L1 looks up four lines while the banks make a pass.
+    const int64_t all = clocks(fills_, fill_) + clocks(reads_, read_) + fills_ * (1 + lines_);
+    if (all >= fewest_) return;
+    fewest_ = all;
     best = layout;
+  }
+
+  /// Lines of memory that a warp touches in one request.
+  int64_t lines_of_request(const std::vector<int64_t>& strides, size_t bytes) const {
+    std::set<int64_t> lines;
+    for (int t = 0; t < kWarp; ++t) {
+      int64_t element = 0;
+      for (size_t d = 0; d < strides.size(); ++d) element += strides[d] * first_of(fill_[d], t);
+      lines.insert(ir::floor_div(element * static_cast<int64_t>(bytes), kLine));
+    }
+    return static_cast<int64_t>(lines.size());
   }
 
   std::vector<ThreadWalk> fill_, read_;
   int64_t fills_ = 1, reads_ = 1;
+  int64_t lines_ = 1;  ///< of memory, that a warp touches in a request of a fill
   int64_t fewest_ = std::numeric_limits<int64_t>::max();
 };
 
 }  // namespace
 
-std::optional<TileCopy> stage_value(TuneSpace& space, UOp value, std::vector<StagedDim> dims, int threads) {
+std::optional<TileCopy> stage_value(TuneSpace& space, UOp value, const std::vector<StagedDim>& dims, int threads) {
   const int number = node_index_of(space.kernel, value);
   if (number < 0 || dims.empty()) return std::nullopt;
   UOp near;  // along which memory is contiguous
   for (const StagedDim& d : dims)
     if (is_contiguous_along(space.analysis, value, d.range)) near = d.range;
+  const UOp along = near ? near : dims.back().range;
   LayoutSearch search;
-  for (const bool turned : {false, true}) {
-    if (turned) {
-      if (!near || near == dims.back().range) continue;
-      const auto at = std::ranges::find_if(dims, [&](const StagedDim& d) { return d.range == near; });
-      std::rotate(at, at + 1, dims.end());
-    }
+  const auto consider = [&](const DimOrder& order, bool ragged) {
     TileCopy copy{number, {}};
-    for (const StagedDim& d : dims) {
+    for (size_t i = 0; i < order.dims.size(); ++i) {
+      const StagedDim& d = order.dims[i];
       copy.dims.push_back({range_id(d.range), d.level});
       if (d.taps) copy.dims.back().taps = range_id(d.taps);
+      copy.dims.back().joined = order.has_joined(i) && i < order.last;
     }
-    const UOp along = near ? near : dims.back().range;
-    distribute(copy, dims, along, vectors_of(space, value, dims, along), threads);
-    search.run(copy, dims, value->dtype);
+    distribute(copy, order, order.position_of(along), vectors_of(space, value, order, along), threads, ragged);
+    search.run(copy, order, dtype_of(value), strides_of(space, value, order.dims));
+  };
+  std::vector<DimOrder> orders{{dims}};
+  if (const DimOrder joined = joined_order(space, value, dims, near); joined.has_joined_dims())
+    orders.push_back(joined);
+  for (const DimOrder& order : orders) {
+    const size_t at = order.position_of(along);
+    for (const bool ragged : {false, true}) {
+      if (ragged && !order.has_joined_dims()) continue;
+      consider(order, ragged);
+      if (near && at + 1 < order.dims.size()) consider(turned(order, at), ragged);
+    }
   }
   return search.best;
 }
@@ -157,7 +277,8 @@ std::optional<TileCopy> stage_matrices(TuneSpace& space, UOp value, std::vector<
   const UOp near = dims.back().range;
   TileCopy copy{number, {}};
   for (const StagedDim& d : dims) copy.dims.push_back({range_id(d.range), d.level});
-  distribute(copy, dims, near, vectors_of(space, value, dims, near), threads);
+  const DimOrder stored{dims};
+  distribute(copy, stored, dims.size() - 1, vectors_of(space, value, stored, near), threads, false);
   const auto row = static_cast<int>(16 / size_of(value->dtype));
   if (dims.back().extent % row == 0) {  // eight threads name the rows of a matrix, and a warp reads four at once
     StagedDim& rows = dims[dims.size() - 2];
@@ -166,7 +287,7 @@ std::optional<TileCopy> stage_matrices(TuneSpace& space, UOp value, std::vector<
     rows.read = {rows.range, 1, twos(rows.extent / 8), 8, 1};
   }
   LayoutSearch search;
-  search.run(copy, dims, value->dtype);
+  search.run(copy, {dims}, value->dtype, strides_of(space, value, dims));
   return search.best;
 }
 

@@ -18,9 +18,10 @@ struct StagedDim {
   ir::UOp taps = {};  ///< of windows along `range`: the dim has their positions
 };
 
-/// The copy of `value` by `threads` threads, in the layout with the fewest passes over the banks to fill and to read
-/// the tile. Neighboring threads copy what is contiguous in memory. nullopt if no Opt may name the value.
-std::optional<TileCopy> stage_value(TuneSpace& space, ir::UOp value, std::vector<StagedDim> dims, int threads);
+/// The copy of `value`, or of what a STORE stores, by `threads` threads, in the layout with the fewest passes over the
+/// banks and instructions to fill and to read the tile. Neighboring threads copy what is contiguous in memory. nullopt
+/// if no Opt may name the value.
+std::optional<TileCopy> stage_value(TuneSpace& space, ir::UOp value, const std::vector<StagedDim>& dims, int threads);
 
 /// The same for a factor of a product on tensor cores, which warps read as matrices of 8 rows of 16 bytes.
 std::optional<TileCopy> stage_matrices(TuneSpace& space, ir::UOp value, std::vector<StagedDim> dims, int threads);

@@ -39,13 +39,16 @@ std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& 
     };
     ThreadLoop t{l.range};
     t.extent = block_of_level(l.fills ? l.covers : l.number - 1);
+    if (l.joined_values == 1) t.step = t.extent;
+    if (l.joined_values) t.extent = l.joined_values;
     t.own = ir::contains(own, l.range);
     if (l.straight && !t.own && !ranges.depends(s.node, l.range)) {
       out.push_back({l.range});
       continue;
     }
     if (l.number + 1 < a.levels() && !l.fills) {
-      t.iterations = static_cast<double>(ceil_div(t.extent, a.steps[l.number]));
+      t.step = a.steps[l.number];
+      t.iterations = static_cast<double>(ceil_div(t.extent, t.step));
     } else {
       // What ends inside a tile of a tensor core has the code of whole tiles.
       const int64_t inside = l.warp.threads > 1 ? int64_t{1} * l.lanes * l.warp.copies : 1;
@@ -66,6 +69,7 @@ std::vector<ThreadLoop> thread_loops_of(const Statement& s, const LoopSchedule& 
       if (s.loops[k].fills && !s.loops[i].fills && s.loops[k].range == s.loops[i].range) {
         out[i].copies = out[i].lanes = 1;
         out[i].digits.clear();
+        if (s.loops[k].joined_values == 1) out[i].extent = ceil_div(out[i].extent, out[k].step);
       }
   return out;
 }

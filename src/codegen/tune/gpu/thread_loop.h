@@ -23,6 +23,7 @@ struct ThreadLoop {
   int lanes = 1;          ///< adjacent elements of a vector
   std::vector<ThreadDigit> digits = {};
   int64_t extent = 1;  ///< values that a block covers in all iterations
+  int64_t step = 1;    ///< its values are multiples of it
   bool own = false;    ///< a REDUCE's own loop
   int threads() const {
     int all = 1;

@@ -19,9 +19,10 @@ constexpr int kMaxPredictedRegisters = 200;  ///< with more, ptxas may spill
 constexpr double kSpillRisk = 3;             ///< by how much faster a kernel must be that may spill
 constexpr double kEqualTime = 1.002;         ///< up to here wider accesses are preferred
 constexpr double kSameTime = 1.04;           ///< the model cannot tell predictions apart that are closer
-constexpr double kShorter = 0.5;             ///< of these, a text of at most this share is preferred,
-constexpr double kLongText = 500;            ///< if the other has more instructions than this
-constexpr size_t kRefined = 8;               ///< of the best candidates: those whose details are looked at
+constexpr double kFewer = 0.8;     ///< of these, one with at most this share of another's sectors is preferred
+constexpr double kShorter = 0.5;   ///< of these, a text of at most this share is preferred,
+constexpr double kLongText = 500;  ///< if the other has more instructions than this
+constexpr size_t kRefined = 8;     ///< of the best candidates: those whose details are looked at
 
 /// The candidates of a kernel, each once, with predictions.
 class Ranking {
@@ -47,6 +48,14 @@ class Ranking {
         list.begin(), end_within(kSameTime),
         [](const RankedCandidate& a, const RankedCandidate& b) { return a.terms.code < b.terms.code; });
     if (shortest->terms.code <= kShorter * list.front().terms.code) std::rotate(list.begin(), shortest, shortest + 1);
+  }
+
+  /// Puts a candidate to the front if the model cannot tell it from the fastest.
+  void prefer(Candidate candidate) {
+    const std::optional<ClockTerms> terms = predict_clocks(kernel_, candidate.opts, target_);
+    if (!terms || terms->resident == 0) return;
+    RankedCandidate made{std::move(candidate), *terms, terms->clocks(), list.size()};
+    if (price(made) <= kSameTime * price(list.front())) list.insert(list.begin(), std::move(made));
   }
 
   /// Moves the one with the widest vectors among equals to the front: where memory bounds all of them, fewer requests
@@ -137,6 +146,9 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
   ranking.add(std::move(details));
   ranking.prefer_vectors();
   ranking.prefer_short_text();
+  if (!ranking.list.empty())
+    if (std::optional<Candidate> staged = with_staged_results(spaces.front(), ranking.list.front().candidate))
+      ranking.prefer(*std::move(staged));
   return std::move(ranking.list);
 }
 

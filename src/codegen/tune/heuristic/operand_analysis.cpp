@@ -32,7 +32,7 @@ int64_t batch_size_of(KernelAnalysis& analysis, const StatementAnalysis& product
 }
 
 int node_index_of(const Kernel& kernel, UOp value) {
-  const std::vector<UOp> below = ir::topological(value);
+  const std::vector<UOp> below = value->op == Op::Store ? std::vector<UOp>{} : ir::topological(value);
   if (std::ranges::any_of(below, [](UOp n) { return has_accumulators(n) || n->op == Op::Check; })) return -1;
   const std::vector<UOp> nodes = ir::topological(kernel.sink);
   const auto it = std::ranges::find(nodes, value);

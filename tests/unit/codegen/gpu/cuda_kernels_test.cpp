@@ -28,6 +28,7 @@ TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
     const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel);
     std::vector<std::vector<Opt>> lists{{}, codegen::choose_opts(normalized.main, gpu.target())};
     for (int i = 0; i < 4; ++i) lists.push_back(maker.opts(normalized.main, true));
+    const std::vector<UOp> nodes = topological(normalized.main.sink);
     std::vector<runtime::KernelSource> sources;
     std::vector<std::string> names;
     for (size_t i = 0; i < lists.size(); ++i) try {
@@ -40,6 +41,10 @@ TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
         for (const Opt& o : lists[i]) {
           ++used[to_string(o).substr(0, to_string(o).find('('))];
           used["slots"] += to_string(o).find("slots") != std::string::npos;
+          if (const auto* copy = std::get_if<codegen::TileCopy>(&o)) {
+            used["joined dims"] += std::ranges::any_of(copy->dims, &codegen::TileCopy::CopyDim::joined);
+            used["results"] += nodes[static_cast<size_t>(copy->value)]->op == Op::Store;
+          }
         }
         legal += i > 1;
       } catch (const codegen::IllegalOpt& e) {
@@ -61,7 +66,10 @@ TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
     INFO(opt << ": " << used[opt]);
     CHECK(used[opt] >= 8);
   }
-  CHECK(used["last block"] >= 5);
+  for (const char* kind : {"last block", "joined dims", "results"}) {
+    INFO(kind << ": " << used[kind]);
+    CHECK(used[kind] >= 5);
+  }
 }
 
 TEST_CASE("a block of a sum that is shorter than the others takes no turn too many on a GPU", "[codegen][cuda]") {

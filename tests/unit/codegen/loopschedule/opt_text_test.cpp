@@ -11,27 +11,29 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
   for (size_t i = 0; i < kinds.size(); ++i) CHECK(kinds[i].index() == i);
   CHECK(to_string(kinds) == codegen::opt_vocabulary());
 
-  const std::vector<Opt> opts = {codegen::Lanes{12, 16},
-                                 codegen::Unroll{-1, 6},
-                                 codegen::Unroll{2, 4, 96},
-                                 codegen::Cut{4, {16, 48}},
-                                 codegen::Split{3, int64_t{1} << 40},
-                                 codegen::LoopOrder{{{2, 0}, {0, 1}, {12, 3}}},
-                                 codegen::Materialize{7, {1, 22}},
-                                 codegen::Materialize{9, {1}, 7},
-                                 codegen::TaskBlock{0, 96},
-                                 codegen::ThreadBind{1, 32, 4},
-                                 codegen::TileCopy{9, {{2, 0}, {0, -1, 16, 4, 32, 2}}, 64},
-                                 codegen::TileCopy{8, {{1}, {2, 0}}, 0, 4},
-                                 codegen::TileCopy{8, {{4}, {.range = 2, .level = 0, .lanes = 8, .taps = 5}}},
-                                 codegen::TileCopy{7, {{1}, {2, 0}}, 0, 0, 8, 2, 2},
-                                 codegen::TileCopy{.value = 5, .dims = {{1}, {2, 0}}, .slots = 4, .async = true},
-                                 codegen::Mma{0, 1},
-                                 codegen::NonTemporal{2},
-                                 codegen::Prefetch{31, 0, -2},
-                                 codegen::Prefetch{6, 1, 1024, 1},
-                                 codegen::Occupancy{2},
-                                 codegen::LastBlock{256}};
+  const std::vector<Opt> opts = {
+      codegen::Lanes{12, 16},
+      codegen::Unroll{-1, 6},
+      codegen::Unroll{2, 4, 96},
+      codegen::Cut{4, {16, 48}},
+      codegen::Split{3, int64_t{1} << 40},
+      codegen::LoopOrder{{{2, 0}, {0, 1}, {12, 3}}},
+      codegen::Materialize{7, {1, 22}},
+      codegen::Materialize{9, {1}, 7},
+      codegen::TaskBlock{0, 96},
+      codegen::ThreadBind{1, 32, 4},
+      codegen::TileCopy{9, {{2, 0}, {0, -1, 16, 4, 32, 2}}, 64},
+      codegen::TileCopy{8, {{1}, {2, 0}}, 0, 4},
+      codegen::TileCopy{8, {{4}, {.range = 2, .level = 0, .lanes = 8, .taps = 5}}},
+      codegen::TileCopy{8, {{.range = 4, .level = 0, .joined = true}, {.range = 2, .taps = 5}, {1}}},
+      codegen::TileCopy{7, {{1}, {2, 0}}, 0, 0, 8, 2, 2},
+      codegen::TileCopy{.value = 5, .dims = {{1}, {2, 0}}, .slots = 4, .async = true},
+      codegen::Mma{0, 1},
+      codegen::NonTemporal{2},
+      codegen::Prefetch{31, 0, -2},
+      codegen::Prefetch{6, 1, 1024, 1},
+      codegen::Occupancy{2},
+      codegen::LastBlock{256}};
   CHECK(to_string(opts) ==
         "lanes(12, 16) unroll(-1, 6) unroll(2, 4, 96) cut(4, 16, 48) split(3, 1099511627776) order(2, 0.1, 12.3) "
         "materialize(#7, 1, 22) "
