@@ -83,7 +83,8 @@ FiniteFactors::FiniteFactors(const LoopSchedule& schedule, const Statements& sta
 bool FiniteFactors::has_whole_vectors(const Statement& fill) const {
   return std::ranges::all_of(fill.loops, [&](const LoopLevel& l) {
     const LoopAxis& axis = schedule_.of(l.range);
-    return l.lanes == 1 || (axis.size && !axis.window && !l.joined_values && axis.size % l.lanes == 0 && axis.block % l.lanes == 0);
+    return l.lanes == 1 ||
+           (axis.size && !axis.window && !l.joined_values && axis.size % l.lanes == 0 && axis.block % l.lanes == 0);
   });
 }
 

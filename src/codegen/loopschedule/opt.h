@@ -99,8 +99,8 @@ struct TileCopy {
                               ///< ranges enclose the copy
   int panel = 0;              ///< if not 0: this many elements of the last dim are contiguous per index of the others
   /// Layouts that avoid bank conflicts in a GPU's shared memory; 0: none. `pad`: unused elements after each row of the
-  /// last dim, or of the dims joined with it. Swizzle: chunks of `swizzle_unit` elements are permuted by an exclusive or with the row number divided
-  /// by `swizzle_rows`.
+  /// last dim, or of the dims joined with it. Swizzle: chunks of `swizzle_unit` elements are permuted by an exclusive
+  /// or with the row number divided by `swizzle_rows`.
   int pad = 0, swizzle_unit = 0, swizzle_rows = 1;
   int slots = 1;       ///< more: blocks rotate through so many ring slots and are filled ahead (codegen/nest/ring.h)
   bool async = false;  ///< the value is a LOAD and goes to its ring slot without passing through registers (GPU)

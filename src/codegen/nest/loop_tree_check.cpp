@@ -139,10 +139,10 @@ class LoopTreeChecker {
         auto dim = std::ranges::find_if(
             tile.dims, [&](const Tile::TileDim& t) { return t.block_range() == there[i]->level.range; });
         if (dim == tile.dims.end() || there[i]->level.fills) continue;
-        // Inside a loop that writes the tile, a loop that copies iterates over the range again, but the tile has no
-        // more than the current iteration.
+        // Inside a loop that writes the tile, a loop that copies may go through a larger block again, but the tile has
+        // no more than the current iteration.
         const bool again = std::ranges::any_of(open_, [&](const LoopItem* o) {
-          return o->level.fills && o->level.range == there[i]->level.range && o->level.number <= there[i]->level.number;
+          return o->level.fills && o->level.range == there[i]->level.range && o->level.covers < there[i]->level.number;
         });
         if (shared(i) ? again : dim->level >= there[i]->level.number)
           refuse(fmt::format("the tile p{}", tile.slot),

@@ -122,9 +122,10 @@ class BarrierPlanner {
   /// Whether the same thread handles the same element in both.
   bool same_partition(const Statement& a, const Statement& b) const {
     auto shares = [](const Statement& s) {
-      std::vector<std::tuple<int, int, int, int, int, int>> all;
+      std::vector<std::tuple<int, int, int, int, int, int, int64_t>> all;
       for (const LoopLevel& l : partition_loops(s))
-        all.emplace_back(range_id(l.range), l.threads, l.thread_stride, l.lanes, l.warp.threads, l.warp.stride);
+        all.emplace_back(range_id(l.range), l.threads, l.thread_stride, l.lanes, l.warp.threads, l.warp.stride,
+                         l.joined_values);
       std::ranges::sort(all);
       return all;
     };

@@ -39,8 +39,8 @@ struct Tile {
   int64_t ring_slot_size = 0;  ///< of a ring: elements per ring slot
   size_t ring_dim = 0;         ///< the dim whose blocks rotate through the ring slots
   int64_t swizzle_period = 0;  ///< swizzled: elements of a row within which pieces are permuted
-  UOp fill = {};               ///< the STORE that fills it ahead of its users; null: results, which are copied to memory
-  UOp zeros = {};              ///< a condition on its readers: where it is false they read +0. Null: unknown
+  UOp fill = {};   ///< the STORE that fills it ahead of its users; null: results, which are copied to memory
+  UOp zeros = {};  ///< a condition on its readers: where it is false they read +0. Null: unknown
 };
 
 /// Elements that a tile may hold at most. Excludes symbolic bounds and whole tensors.
@@ -63,8 +63,8 @@ std::vector<UOp> user_indices_of(ir::Graph& g, const Tile& tile);
 UOp matrix_rows(const Tile& tile, UOp across, UOp depth);
 
 /// In: a kernel, with the Materialize and TileCopy Opts of its schedule. Out: the sink in which all users of such a
-/// value load it from a tile. A materialized value is stored by the sink, before its first user, as are results that are
-/// copied to memory. The STORE of a TileCopy of another value is Tile::fill. Appends to `tiles`. Throws IllegalOpt.
+/// value load it from a tile. A materialized value is stored by the sink, before its first user, as are results that
+/// are copied to memory. The STORE of a TileCopy of another value is Tile::fill. Appends to `tiles`. Throws IllegalOpt.
 UOp insert_tiles(const Kernel& kernel, const LoopSchedule& schedule, std::vector<Tile>& tiles);
 
 }  // namespace sinter::codegen

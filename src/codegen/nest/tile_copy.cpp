@@ -109,7 +109,7 @@ size_t first_transposed(const Tile& tile, FreeRanges& ranges) {
 bool has_whole_blocks(const LoopSchedule& schedule, const Tile::TileDim& d) {
   const LoopAxis& a = schedule.of(d.block_range());
   const int64_t block = d.level >= 0 ? a.steps[static_cast<size_t>(d.level)] : a.outer() ? a.block : a.size;
-  return a.size && a.size % block == 0;
+  return a.size && ((d.level < 0 && a.whole()) || a.size % block == 0);
 }
 
 int64_t swizzle_period(int64_t row, DType dtype) {
@@ -168,17 +168,19 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
   lay_out_rows(tile, opt);
   for (size_t d = tile.dims.size(); d-- > 0 && tile.size <= kLargestTile;) {
     Tile::TileDim& dim = tile.dims[d];
-    if (d + 1 == tile.dims.size() || dim.stored_extent > 1) dim.stride = tile.size;
+    const size_t others = tile.dims.size() - copy.dims.size();
+    const bool walked = dim.stored_extent > 1 || (d >= others && first_joined(copy, d - others) < d - others);
+    if (d + 1 == tile.dims.size() || walked) dim.stride = tile.size;
     tile.size *= d + 1 == tile.dims.size() ? together : dim.stored_extent;
     if (d == row) tile.size += copy.pad;
   }
   tile.panel_stride = tile.size;
   if (copy.panel) tile.size *= last.stored_extent / together;
-  require_contiguous(tile, value, schedule, ranges);
   if (copy.async && (copy.slots == 1 || value->op != Op::Load || schedule.threads == 1))
     refuse(opt, "threads of a block copy loads to the slots of a ring asynchronously, nothing else");
   if (copy.slots != 1) add_ring_slots(tile, schedule, opt);
   if (tile.size > kLargestTile) refuse(opt, "the tile would be too large");
+  require_contiguous(tile, value, schedule, ranges);
   return tile;
 }
 

@@ -11,10 +11,10 @@ namespace sinter::codegen {
 /// accumulators or checks, or if the TileCopy does not cover it.
 Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSchedule& schedule, FreeRanges& ranges);
 
-/// The loops that fill a tile for a user with the loops `user`, or copy results to memory in place of it. First the user's, down to the last that begins a block
-/// covered by the tile, or that gives its value to a range without a copied dim. Then the copying loops, in the order
-/// of the tile's memory. If unrolled copies along another dim are transposed with the lanes, the loops along the source
-/// rows are innermost.
+/// The loops that fill a tile for a user with the loops `user`, or copy results to memory in place of it. First the
+/// user's, down to the last that begins a block covered by the tile, or that gives its value to a range without a
+/// copied dim. Then the copying loops, in the order of the tile's memory. If unrolled copies along another dim of a
+/// fill without joined dims are transposed with the lanes, the loops along the source rows are innermost.
 std::vector<LoopLevel> fill_loops(const Tile& tile, const std::vector<LoopLevel>& user, const LoopSchedule& schedule,
                                   FreeRanges& ranges);
 

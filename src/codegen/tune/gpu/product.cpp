@@ -177,7 +177,7 @@ class ProductGenerator : public std::enable_shared_from_this<ProductGenerator> {
     if (copies[0] && copies[1]) add({*copies[0], *copies[1]}, {});
   }
   std::optional<TileCopy> stage(size_t side, const Shape& shape, const std::vector<StagedDim>& dims) {
-    return dims.empty() ? std::nullopt : stage_value(space_, values_[side], dims, shape.threads);
+    return dims.empty() ? std::nullopt : stage_value(space_, values_[side], dims, shape.threads, false);
   }
   /// The dims of a factor's tile: reduced ranges, then those that threads share, the closest in the result's memory
   /// last. Empty if the factor lacks one or the other.

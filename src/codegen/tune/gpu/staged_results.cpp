@@ -17,7 +17,7 @@ std::vector<StagedDim> dims_of_results(TuneSpace& space, UOp store, const LoopSc
   for (const LoopAxis& a : schedule.axes) {
     const int64_t extent = a.outer() ? a.block : a.size;
     if (!space.analysis.depends(store, a.range) || extent == 1) continue;
-    if (!(a.warp == WarpDigits{}) || extent == 0 || a.size % extent) return {};
+    if (!(a.warp == WarpDigits{}) || a.size == 0 || a.size % extent) return {};
     dims.push_back({a.range, -1, extent, {a.range, a.lanes, a.unroll, a.threads, a.thread_stride}});
   }
   const auto stride = [&](const StagedDim& d) { return space.analysis.stride(store, d.range); };
@@ -27,11 +27,14 @@ std::vector<StagedDim> dims_of_results(TuneSpace& space, UOp store, const LoopSc
 
 /// Whether a warp's store touches parts of sectors.
 bool is_scattered(TuneSpace& space, UOp store, const std::vector<StagedDim>& dims) {
-  int64_t bytes = static_cast<int64_t>(size_of(store->src[0]->dtype));
-  for (const StagedDim& d : dims)
-    if (space.analysis.stride(store, d.range) == 1)
-      bytes *= d.read.lanes * (d.read.stride < kWarp ? std::min(d.read.threads, kWarp / d.read.stride) : 1);
-  return bytes < kSector;
+  int64_t elements = 1, run = 1;  // that a warp stores side by side; of whole dims
+  for (size_t d = dims.size(); d-- > 0 && space.analysis.stride(store, dims[d].range) == run;) {
+    const RangeShare& s = dims[d].read;
+    elements = run * s.lanes * (s.stride < kWarp ? std::min(s.threads, kWarp / s.stride) : 1);
+    run *= dims[d].extent;
+    if (elements < run) break;
+  }
+  return elements * static_cast<int64_t>(size_of(store->src[0]->dtype)) < kSector;
 }
 
 }  // namespace

@@ -72,6 +72,14 @@ struct DimOrder {
   }
 };
 
+/// Whether all blocks of a dim have as many values.
+bool has_whole_blocks(TuneSpace& space, UOp access, const StagedDim& d) {
+  FreeRanges ranges;
+  const std::optional<Window> window = d.taps ? window_of(access, d.range, d.taps, ranges) : std::nullopt;
+  const int64_t block = window ? (d.extent - window->extent(1)) / window->step + 1 : d.extent;
+  return has_static_size(d.range) && space.analysis.size(d.range) % block == 0;
+}
+
 /// The order in which the dims that lie one behind another in memory, from `near` outwards, are joined, in the place of
 /// the first of them. Without joined dims if there is only one.
 DimOrder joined_order(TuneSpace& space, UOp value, const std::vector<StagedDim>& dims, UOp near) {
@@ -80,7 +88,8 @@ DimOrder joined_order(TuneSpace& space, UOp value, const std::vector<StagedDim>&
   std::vector<StagedDim> run;
   for (int64_t behind = 1; run.size() < dims.size(); behind *= run.front().extent) {
     const auto next = std::ranges::find_if(out.dims, [&](const StagedDim& d) {
-      return stride_of(space, value, d) == behind && (!run.empty() || d.range == near);
+      return stride_of(space, value, d) == behind && (!run.empty() || d.range == near) &&
+             has_whole_blocks(space, value, d);
     });
     if (next == out.dims.end()) break;
     run.insert(run.begin(), *next);
@@ -147,8 +156,10 @@ int64_t vectors_of(TuneSpace& space, UOp value, const DimOrder& order, UOp near)
       return false;
     };
     for (UOp n : ir::topological(value))
-      if (n->op == Op::Range && !joined(n))
-        while (space.analysis.stride(value, n) % vectors) vectors /= 2;
+      if (n->op == Op::Range && !joined(n)) {
+        const int64_t stride = space.analysis.stride(value, n);
+        while (vectors > 1 && (stride == KernelAnalysis::kScattered || stride % vectors)) vectors /= 2;
+      }
     return vectors;
   }
   const bool window = at < order.dims.size() && order.dims[at].taps;
@@ -231,7 +242,8 @@ class LayoutSearch {
 
 }  // namespace
 
-std::optional<TileCopy> stage_value(TuneSpace& space, UOp value, const std::vector<StagedDim>& dims, int threads) {
+std::optional<TileCopy> stage_value(TuneSpace& space, UOp value, const std::vector<StagedDim>& dims, int threads,
+                                    bool may_join) {
   const int number = node_index_of(space.kernel, value);
   if (number < 0 || dims.empty()) return std::nullopt;
   UOp near;  // along which memory is contiguous
@@ -251,7 +263,7 @@ std::optional<TileCopy> stage_value(TuneSpace& space, UOp value, const std::vect
     search.run(copy, order, dtype_of(value), strides_of(space, value, order.dims));
   };
   std::vector<DimOrder> orders{{dims}};
-  if (const DimOrder joined = joined_order(space, value, dims, near); joined.has_joined_dims())
+  if (const DimOrder joined = joined_order(space, value, dims, near); may_join && joined.has_joined_dims())
     orders.push_back(joined);
   for (const DimOrder& order : orders) {
     const size_t at = order.position_of(along);

@@ -20,8 +20,9 @@ struct StagedDim {
 
 /// The copy of `value`, or of what a STORE stores, by `threads` threads, in the layout with the fewest passes over the
 /// banks and instructions to fill and to read the tile. Neighboring threads copy what is contiguous in memory. nullopt
-/// if no Opt may name the value.
-std::optional<TileCopy> stage_value(TuneSpace& space, ir::UOp value, const std::vector<StagedDim>& dims, int threads);
+/// if no Opt may name the value. `may_join`: dims that lie one behind another may be joined, which a ring's are not.
+std::optional<TileCopy> stage_value(TuneSpace& space, ir::UOp value, const std::vector<StagedDim>& dims, int threads,
+                                    bool may_join = true);
 
 /// The same for a factor of a product on tensor cores, which warps read as matrices of 8 rows of 16 bytes.
 std::optional<TileCopy> stage_matrices(TuneSpace& space, ir::UOp value, std::vector<StagedDim> dims, int threads);

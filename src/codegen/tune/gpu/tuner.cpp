@@ -19,10 +19,9 @@ constexpr int kMaxPredictedRegisters = 200;  ///< with more, ptxas may spill
 constexpr double kSpillRisk = 3;             ///< by how much faster a kernel must be that may spill
 constexpr double kEqualTime = 1.002;         ///< up to here wider accesses are preferred
 constexpr double kSameTime = 1.04;           ///< the model cannot tell predictions apart that are closer
-constexpr double kFewer = 0.8;     ///< of these, one with at most this share of another's sectors is preferred
-constexpr double kShorter = 0.5;   ///< of these, a text of at most this share is preferred,
-constexpr double kLongText = 500;  ///< if the other has more instructions than this
-constexpr size_t kRefined = 8;     ///< of the best candidates: those whose details are looked at
+constexpr double kShorter = 0.5;             ///< of these, a text of at most this share is preferred,
+constexpr double kLongText = 500;            ///< if the other has more instructions than this
+constexpr size_t kRefined = 8;               ///< of the best candidates: those whose details are looked at
 
 /// The candidates of a kernel, each once, with predictions.
 class Ranking {

@@ -105,9 +105,19 @@ TEST_CASE("results go to memory by way of a tile", "[codegen][cuda][joined]") {
     for (const std::string& text : texts) CHECK(count(text, "__syncthreads") == 1);
     if (rows % 4) refused(b, with(all), "whole blocks", gpu.target());
   }
+  // Threads that copy joined dims have other elements than those that share the last of them have.
+  KernelHarness four = cube(4, 4);
+  gpu.check(four, {{TaskBlock{1, 4}, TaskBlock{2, 6}, ThreadBind{2, 4, 1},
+                    TileCopy{store_of(four), {{.range = 1, .joined = true}, {.range = 2, .threads = 4}}}}});
   KernelHarness b = cube(3, 4);
   b.check({TaskBlock{1, 4}, TaskBlock{2, 6},
            TileCopy{store_of(b), {{.range = 1, .joined = true}, {.range = 2, .lanes = 4, .unroll = 3}}}});
+}
+
+TEST_CASE("joined dims of which one has a single value keep their places", "[codegen][joined]") {
+  KernelHarness b = Convolution{.border = 0}.kernel();
+  const TileCopy image{load_of(b, 0), {{.range = 2, .joined = true}, {.range = 5, .level = 0}, {3}, {6}}};
+  b.check({Split{5, 1}, TaskBlock{2, 6}, TaskBlock{3, 16}, image}, false);
 }
 
 TEST_CASE("joined dims and tiles of results that cannot be are refused", "[codegen][joined]") {
@@ -126,6 +136,12 @@ TEST_CASE("joined dims and tiles of results that cannot be are refused", "[codeg
   fails(store, {{.range = 0}, {.range = 1}, {2}}, "no windows, panels", 2);
   fails(store, {{.range = 0}, {.range = 1}, {2}}, "no windows, panels", 0, 2);
   refused(b, {rows, columns, depth, Lanes{2, 2}, TileCopy{store, {{.range = 0}, {1}}}}, "also depends on range 2");
+  KernelHarness large = cube(8, 8);  // at its end a block of rows would be copied with those of other blocks
+  refused(large,
+          {TaskBlock{0, 8}, Split{0, 4}, TaskBlock{1, 8}, Split{1, 4}, TaskBlock{2, 6},
+           codegen::LoopOrder{{{0, 0}, {1, 0}, {0, 1}, {1, 1}}},
+           TileCopy{store_of(large), {{.range = 0}, {.range = 1, .level = 0}, {2}}}},
+          "outside of the loops");
   KernelHarness gated = Convolution{.border = 1}.kernel();
   refused(gated,
           {TaskBlock{2, 6}, TaskBlock{3, 16},
