@@ -1,7 +1,8 @@
-// Edits of the instructions of every golden kernel, and of kernels on tensor cores, made mechanically
+// Edits of the instructions of every golden kernel, of convolutions, and of kernels on tensor cores, made mechanically
 // (instruction_edits.h): each must make the simulated GPU report a fault or give other numbers.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,16 +40,17 @@ struct Subject {
   std::vector<std::vector<runtime::Array>> memory;
   std::vector<uint64_t> numbers;
   std::vector<int64_t> outer;
-  bool tensor_cores = false;  ///< with Opts of short_tensor_core_opts()
-  int unreached_bounds = 0;   ///< conditions that no value just meets: a wider bound lets nothing pass
+  std::vector<std::string> parts = {};  ///< with Opts of short_opts(); none: with those that a kernel gets
+  /// Conditions that may be wider: no value just meets them, or nobody reads what they would let pass.
+  int unreached_bounds = 0;
 };
 
 void add(std::vector<Subject>& all, const golden::Program& program, const runtime::Target& target,
-         bool tensor_cores = false) {
+         const std::vector<std::string>& parts = {}) {
   const plan::KernelSources written = testing::explain(program.build(), target);
   const runtime::Plan& plan = written.scheduled.plan;
   for (const runtime::PlanStep& step : plan.steps) {
-    Subject s{program.name, written.scheduled.kernels[static_cast<size_t>(step.program)], {}, {}, {}, tensor_cores, 0};
+    Subject s{program.name, written.scheduled.kernels[static_cast<size_t>(step.program)], {}, {}, {}, parts, 0};
     for (int filling = 0; filling < kFillings; ++filling) s.memory.push_back(memory_of(plan, step, filling));
     s.outer = fixed_sizes(step.outer);
     s.numbers = numbers_of(s.kernel);
@@ -70,30 +72,44 @@ std::vector<Tensor> short_attention() {
       scaled_dot_product_attention(short_floats({1, 40, 16}), short_floats({1, 112, 16}), short_floats({1, 112, 16}))};
 }
 
-/// Every kernel of the golden programs, a product, and kernels on tensor cores.
+Tensor floats(const Shape& shape) { return zeros(shape, float32, Device::cpu()).contiguous().realize(); }
+/// Images and filters in tiles of windows, which one loop fills along several dims, in two blocks of channels.
+std::vector<Tensor> convolution() { return {conv2d(floats({4, 4, 10, 10}), floats({16, 4, 3, 3}))}; }
+/// A gradient by the image, whose other factor has a border.
+std::vector<Tensor> image_gradient() {
+  const Tensor image = floats({8, 8, 10, 10}).requires_grad();
+  return gradient((conv2d(image, floats({16, 8, 3, 3})) * floats({8, 16, 8, 8})).sum(), {image});
+}
+
+/// Every kernel of the golden programs, a product, a convolution, its gradient, and kernels on tensor cores.
 std::vector<Subject> subjects(const runtime::Target& target) {
   std::vector<Subject> all;
   for (const golden::Program& program : golden::programs()) add(all, program, target);
   add(all, {"product", product}, target);
-  add(all, {"bfloat16 product", short_product}, target, true);
-  add(all, {"bfloat16 attention", short_attention}, target, true);
+  add(all, {"convolution", convolution}, target, {"window sum\n", "split(", " & "});
+  add(all, {"gradient by the image", image_gradient}, target, {"window sum\n", "split("});
+  all.back().unreached_bounds = 2;  // the ends of the tile's rows: the text has no steps that would read behind them
+  const std::vector<std::string> rings{"sn_mma_", "sn_ldmatrix", "sn_copy_async_"};
+  add(all, {"bfloat16 product", short_product}, target, rings);
+  add(all, {"bfloat16 attention", short_attention}, target, rings);
   // The queries end with half a tile of 16 rows, and the keys with two of four tiles of 8: no row is the first one
   // behind the other half, and no key the first one of the last tile, of which two conditions ask.
   all.back().unreached_bounds = 3;
   return all;
 }
 
-/// Of the candidates that bring factors to tensor cores through rings, the one with the shortest text.
-std::vector<Opt> short_tensor_core_opts(const codegen::NormalizedKernel& kernel, const runtime::Target& target) {
+/// Of the candidates with these parts in their generator's name, their list or their text: that with the shortest text.
+std::vector<Opt> short_opts(const codegen::NormalizedKernel& kernel, const runtime::Target& target,
+                            const std::vector<std::string>& parts) {
   runtime::Target small = target;
   small.threads = 1;  // every tile fills one multiprocessor
   std::vector<Opt> best;
   size_t shortest = SIZE_MAX;
   for (const codegen::RankedCandidate& r : codegen::rank_candidates(kernel.main, small)) {
     const std::string text = codegen::generate_source(kernel, target, r.candidate.opts, {}).text;
-    const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
-    const bool through_rings = has("sn_mma_") && has("sn_ldmatrix") && has("sn_copy_async_");
-    if (!through_rings || text.size() >= shortest) continue;
+    const std::string all = fmt::format("{}\n{}\n{}", r.candidate.generator, to_string(r.candidate.opts), text);
+    const bool has = std::ranges::all_of(parts, [&](const std::string& p) { return all.find(p) != std::string::npos; });
+    if (!has || text.size() >= shortest) continue;
     shortest = text.size();
     best = r.candidate.opts;
   }
@@ -161,7 +177,7 @@ TEST_CASE("edits of golden kernels for GPUs are found", "[golden][cuda]") {
     INFO(s.program << ", " << s.kernel.name);
     const codegen::NormalizedKernel normalized = codegen::normalize(s.kernel, target);
     const std::vector<Opt> opts =
-        s.tensor_cores ? short_tensor_core_opts(normalized, target) : codegen::choose_opts(normalized.main, target);
+        s.parts.empty() ? codegen::choose_opts(normalized.main, target) : short_opts(normalized, target, s.parts);
     const LoweredKernel plain =
         codegen::lower(normalized, target, opts, codegen::choose_epilogue_opts(normalized, target, opts));
     std::vector<runtime::KernelSource> sources{codegen::render(plain, s.kernel.name, target)};
