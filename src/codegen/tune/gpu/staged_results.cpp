@@ -9,7 +9,7 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int64_t kSector = 32;  ///< bytes
+constexpr int64_t kSector = 32, kVector = 16;  ///< bytes
 
 /// The dims of a store's results in a task, in the order of memory. Empty if a tile cannot have them.
 std::vector<StagedDim> dims_of_results(TuneSpace& space, UOp store, const LoopSchedule& schedule) {
@@ -25,8 +25,18 @@ std::vector<StagedDim> dims_of_results(TuneSpace& space, UOp store, const LoopSc
   return dims;
 }
 
-/// Whether a warp's store touches parts of sectors.
+/// Whether a warp's store touches parts of sectors. Not if a thread stores whole vectors: half a sector each is no
+/// worse than the banks that results of many rows meet.
 bool is_scattered(TuneSpace& space, UOp store, const std::vector<StagedDim>& dims) {
+  const auto size = static_cast<int64_t>(size_of(store->src[0]->dtype));
+  const RangeShare& row = dims.back().read;
+  if (space.analysis.stride(store, row.range) == 1 && size *
+                                                              (row.lanes > 1      ? row.lanes
+                                                               : row.threads == 1 ? row.unroll
+                                                                                  : 1) %
+                                                              kVector ==
+                                                          0)
+    return false;
   int64_t elements = 1, run = 1;  // that a warp stores side by side; of whole dims
   for (size_t d = dims.size(); d-- > 0 && space.analysis.stride(store, dims[d].range) == run;) {
     const RangeShare& s = dims[d].read;
@@ -34,7 +44,7 @@ bool is_scattered(TuneSpace& space, UOp store, const std::vector<StagedDim>& dim
     run *= dims[d].extent;
     if (elements < run) break;
   }
-  return elements * static_cast<int64_t>(size_of(store->src[0]->dtype)) < kSector;
+  return elements * size < kSector;
 }
 
 }  // namespace
