@@ -160,7 +160,8 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
     refuse(opt, "a copy has lanes along one range only");
   // The tile holds whole vectors and panels, whatever the size of the range.
   Tile::TileDim& last = tile.dims.back();
-  const size_t row = tile.dims.size() - copy.dims.size() + first_joined(copy, copy.dims.size() - 1);
+  const size_t others = tile.dims.size() - copy.dims.size();  // dims that are not copied
+  const size_t row = others + first_joined(copy, copy.dims.size() - 1);
   if (row + 1 == tile.dims.size())
     last.stored_extent = round_up(last.stored_extent, std::max(copy.dims.back().lanes, 1));
   if (copy.panel) last.stored_extent = round_up(last.stored_extent, copy.panel);
@@ -168,7 +169,6 @@ Tile make_copy_tile(int64_t slot, UOp value, const TileCopy& copy, const LoopSch
   lay_out_rows(tile, opt);
   for (size_t d = tile.dims.size(); d-- > 0 && tile.size <= kLargestTile;) {
     Tile::TileDim& dim = tile.dims[d];
-    const size_t others = tile.dims.size() - copy.dims.size();
     const bool walked = dim.stored_extent > 1 || (d >= others && first_joined(copy, d - others) < d - others);
     if (d + 1 == tile.dims.size() || walked) dim.stride = tile.size;
     tile.size *= d + 1 == tile.dims.size() ? together : dim.stored_extent;

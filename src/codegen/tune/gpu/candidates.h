@@ -71,7 +71,8 @@ void propose_mma_pairs(TuneSpace& space, std::vector<Candidate>& out);
 /// Loads that are contiguous across the stores go through shared memory.
 void propose_transposes(TuneSpace& space, std::vector<Candidate>& out);
 
-/// The same candidate with results that go to memory by way of a tile, if a warp's stores would touch parts of sectors.
+/// The same legal candidate with results that go to memory by way of a tile, if a warp's stores would touch parts of
+/// sectors.
 std::optional<Candidate> with_staged_results(TuneSpace& space, const Candidate& candidate);
 
 /// Partial sums that a loop over blocks adds in order, as values that threads compute side by side first: each list

@@ -51,16 +51,14 @@ bool is_scattered(TuneSpace& space, UOp store, const std::vector<StagedDim>& dim
 
 std::optional<Candidate> with_staged_results(TuneSpace& space, const Candidate& candidate) {
   Candidate made{candidate.generator, candidate.opts};
-  try {
-    const LoopSchedule schedule = make_loop_schedule(space.kernel, candidate.opts);
-    for (UOp store : space.kernel.sink->src) {
-      if (predicate_of(store) || store->integer() != 0) continue;
-      const std::vector<StagedDim> dims = dims_of_results(space, store, schedule);
-      if (dims.size() < 2 || !is_scattered(space, store, dims)) continue;
-      if (const std::optional<TileCopy> copy = stage_value(space, store, dims, schedule.threads))
-        made.opts.emplace_back(*copy);
-    }
-  } catch (const IllegalOpt&) { return std::nullopt; }
+  const LoopSchedule schedule = make_loop_schedule(space.kernel, candidate.opts);
+  for (UOp store : space.kernel.sink->src) {
+    if (predicate_of(store) || store->integer() != 0) continue;
+    const std::vector<StagedDim> dims = dims_of_results(space, store, schedule);
+    if (dims.size() < 2 || !is_scattered(space, store, dims)) continue;
+    if (const std::optional<TileCopy> copy = stage_value(space, store, dims, schedule.threads))
+      made.opts.emplace_back(*copy);
+  }
   return made.opts.size() > candidate.opts.size() ? std::optional(made) : std::nullopt;
 }
 

@@ -38,10 +38,15 @@ bool has_windows(const std::vector<StagedDim>& dims) {
   return std::ranges::any_of(dims, [](const StagedDim& d) { return bool(d.taps); });
 }
 
+/// The windows whose positions a dim of an access has, if it has such.
+std::optional<Window> window_of(UOp access, const StagedDim& d) {
+  FreeRanges ranges;
+  return d.taps ? window_of(access, d.range, d.taps, ranges) : std::nullopt;
+}
+
 /// Elements between neighbors along a dim of an access.
 int64_t stride_of(TuneSpace& space, UOp access, const StagedDim& d) {
-  FreeRanges ranges;
-  const std::optional<Window> window = d.taps ? window_of(access, d.range, d.taps, ranges) : std::nullopt;
+  const std::optional<Window> window = window_of(access, d);
   return space.analysis.stride(access, d.range) / (window ? window->step : 1);
 }
 
@@ -74,8 +79,7 @@ struct DimOrder {
 
 /// Whether all blocks of a dim have as many values.
 bool has_whole_blocks(TuneSpace& space, UOp access, const StagedDim& d) {
-  FreeRanges ranges;
-  const std::optional<Window> window = d.taps ? window_of(access, d.range, d.taps, ranges) : std::nullopt;
+  const std::optional<Window> window = window_of(access, d);
   const int64_t block = window ? (d.extent - window->extent(1)) / window->step + 1 : d.extent;
   return has_static_size(d.range) && space.analysis.size(d.range) % block == 0;
 }
@@ -263,8 +267,9 @@ std::optional<TileCopy> stage_value(TuneSpace& space, UOp value, const std::vect
     search.run(copy, order, dtype_of(value), strides_of(space, value, order.dims));
   };
   std::vector<DimOrder> orders{{dims}};
-  if (const DimOrder joined = joined_order(space, value, dims, near); may_join && joined.has_joined_dims())
-    orders.push_back(joined);
+  if (may_join)
+    if (const DimOrder joined = joined_order(space, value, dims, near); joined.has_joined_dims())
+      orders.push_back(joined);
   for (const DimOrder& order : orders) {
     const size_t at = order.position_of(along);
     for (const bool ragged : {false, true}) {

@@ -31,9 +31,7 @@ class Ranking {
   void add(std::vector<Candidate> candidates) {
     for (Candidate& c : candidates) {
       if (!met_.insert(to_string(c.opts)).second) continue;
-      const std::optional<ClockTerms> terms = predict_clocks(kernel_, c.opts, target_);
-      if (!terms || terms->resident == 0) continue;
-      list.push_back({std::move(c), *terms, terms->clocks(), list.size()});
+      if (std::optional<RankedCandidate> made = predict(std::move(c))) list.push_back(*std::move(made));
     }
     std::ranges::sort(list, [](const RankedCandidate& a, const RankedCandidate& b) {
       return std::pair(price(a), a.order) < std::pair(price(b), b.order);
@@ -51,10 +49,8 @@ class Ranking {
 
   /// Puts a candidate to the front if the model cannot tell it from the fastest.
   void prefer(Candidate candidate) {
-    const std::optional<ClockTerms> terms = predict_clocks(kernel_, candidate.opts, target_);
-    if (!terms || terms->resident == 0) return;
-    RankedCandidate made{std::move(candidate), *terms, terms->clocks(), list.size()};
-    if (price(made) <= kSameTime * price(list.front())) list.insert(list.begin(), std::move(made));
+    std::optional<RankedCandidate> made = predict(std::move(candidate));
+    if (made && price(*made) <= kSameTime * price(list.front())) list.insert(list.begin(), *std::move(made));
   }
 
   /// Moves the one with the widest vectors among equals to the front: where memory bounds all of them, fewer requests
@@ -71,6 +67,12 @@ class Ranking {
   std::vector<RankedCandidate> list;  ///< the fastest first
 
  private:
+  /// nullopt: it is illegal, or not one of its blocks fits a multiprocessor.
+  std::optional<RankedCandidate> predict(Candidate c) const {
+    const std::optional<ClockTerms> terms = predict_clocks(kernel_, c.opts, target_);
+    if (!terms || terms->resident == 0) return std::nullopt;
+    return RankedCandidate{std::move(c), *terms, terms->clocks(), list.size()};
+  }
   /// Behind those that take at most so many times what the fastest takes.
   std::vector<RankedCandidate>::iterator end_within(double times) {
     return std::ranges::find_if(list, [&](const RankedCandidate& r) { return price(r) > times * price(list.front()); });
