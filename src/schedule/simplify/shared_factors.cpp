@@ -1,9 +1,11 @@
 // Products of few rows that read the same matrix, such as the steps of a recurrent network, read panels of its columns
 // that are stored once in the plan (docs/decisions/0059).
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
 #include "ir/build.h"
+#include "ir/splat.h"
 #include "ir/walk.h"
 #include "schedule/graph/fusion_cost.h"
 #include "schedule/graph/rebuild_plan.h"
@@ -13,10 +15,22 @@
 namespace sinter::schedule {
 namespace {
 
-constexpr int64_t kMinProducts = 8;   ///< that read the matrix
-constexpr int64_t kMinRows = 8;       ///< with fewer, products read each element of the factor where it lies
-constexpr int64_t kMaxRows = 96;      ///< with more, packing in each product is nothing beside its arithmetic
-constexpr int64_t kPanelVectors = 4;  ///< columns of a panel, in vectors of float32
+constexpr int64_t kMinProducts = 8;  ///< that read the matrix
+constexpr int64_t kMinRows = 8;      ///< with fewer, products read each element of the factor where it lies
+constexpr int64_t kMaxRows = 96;     ///< with more, packing in each product is nothing beside its arithmetic
+/// Columns of a panel, in vectors of float32: as many as the columns of a tile that fills 32 registers, and one of 16.
+constexpr int64_t kPanelVectors = 4, kPanelVectorsOfFewRegisters = 2;
+/// Share of a nearby last cache that a matrix may take. On Zen 2 (December 2026), an LSTM's step with matrices of 1 and
+/// 4 MB takes 0.94 of the time on two threads, with a second cache of 512 KB and a last one of 16 MB.
+constexpr int64_t kLastCacheShare = 4;
+
+/// Bytes of a matrix, at most. The packing saves nothing where each product waits for a distant memory.
+int64_t max_matrix_bytes(const runtime::Target& target) {
+  return target.near_l3 ? std::max(target.l2, target.l3 / kLastCacheShare) : target.l2;
+}
+int64_t panel_width(const runtime::Target& target) {
+  return (target.vector_registers >= 32 ? kPanelVectors : kPanelVectorsOfFewRegisters) * prices_for(target).lanes;
+}
 
 /// A factor that is a matrix, repeated along all other axes of the product.
 struct MatrixFactor {
@@ -72,9 +86,11 @@ UOp over_panels(UOp factor, const MatrixFactor& matrix, int64_t width) {
 
 void pack_shared_factors(PlanGraph& plan, const runtime::Target& target) {
   if (target.cuda()) return;
-  // Sums of products are DOTs by now.
+  // Sums of products are DOTs by now. By a constant, as the zeros of a first step, is the sum of a column, without
+  // rows.
   const auto is_product = [](UOp n) {
-    return is_reduce(n, ir::Combine::Dot) && n->src.size() == 2 && n->reduction().axes.size() == 1;
+    return is_reduce(n, ir::Combine::Dot) && n->src.size() == 2 && n->reduction().axes.size() == 1 &&
+           !ir::splat_const(n->src[0]) && !ir::splat_const(n->src[1]);
   };
   std::unordered_map<const ir::Node*, int64_t> products;  // by factor
   for (UOp n : ir::topological(values_of(plan)))
@@ -84,11 +100,10 @@ void pack_shared_factors(PlanGraph& plan, const runtime::Target& target) {
     if (products[factor.get()] < kMinProducts) return factor;
     const std::optional<MatrixFactor> matrix = matrix_factor(factor, summed);
     if (!matrix || matrix->rows < kMinRows || matrix->rows >= kMaxRows) return factor;
-    const int64_t width = kPanelVectors * prices_for(target).lanes,
-                  columns = factor->shape[static_cast<size_t>(matrix->columns)].value(),
+    const int64_t width = panel_width(target), columns = factor->shape[static_cast<size_t>(matrix->columns)].value(),
                   depth = factor->shape[static_cast<size_t>(matrix->depth)].value();
     if (columns % width || columns == width ||
-        depth * columns * static_cast<int64_t>(size_of(factor->dtype)) > target.l2)
+        depth * columns * static_cast<int64_t>(size_of(factor->dtype)) > max_matrix_bytes(target))
       return factor;
     return over_panels(factor, *matrix, width);
   };

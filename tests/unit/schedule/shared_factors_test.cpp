@@ -17,10 +17,11 @@ struct Recurrence {
   int products = 8;
   int64_t rows = 32, size = 128;
   bool transposed = false;  ///< the matrix is stored by columns
+  bool from_zeros = false;  ///< the first state is a constant
 
   Program program() const {
     Program p;
-    UOp state = p.slot({rows, size});
+    UOp state = from_zeros ? full(p.graph(), {rows, size}, DType::F32, 0.0) : p.slot({rows, size});
     const UOp stored = p.slot({size, size}), matrix = transposed ? permute(stored, {1, 0}) : stored;
     for (int i = 0; i < products; ++i)
       state = sum(expand(state, {rows, size, size}, {2}) * expand(matrix, {rows, size, size}, {0}), {1}) * 0x1p-6;
@@ -29,9 +30,17 @@ struct Recurrence {
   }
 };
 
-runtime::Target cpu(int64_t l2 = 1 << 20) {
+/// A CPU with caches of these bytes.
+runtime::Target cpu(int64_t l2 = 1 << 20, int64_t l3 = 1 << 20, bool near_l3 = false) {
   runtime::Target target = kTarget;
   target.l2 = l2;
+  target.l3 = l3;
+  target.near_l3 = near_l3;
+  return target;
+}
+runtime::Target avx2() {
+  runtime::Target target = cpu();
+  set_isa(target, "x86-64-v3");
   return target;
 }
 
@@ -54,7 +63,25 @@ TEST_CASE("a matrix that many products of few rows share is packed once", "[sche
   CHECK(copies({.rows = 4}) == 0);
   CHECK(copies({.rows = 96}) == 0);
   CHECK(copies({.size = 120}) == 0);  // no whole panels
-  CHECK(copies({}, cpu(32 << 10)) == 0);
+}
+
+TEST_CASE("a matrix is packed that the second cache holds, or a part of a nearby last one", "[schedule]") {
+  CHECK(copies({}, cpu(64 << 10)) == 1);
+  CHECK(copies({}, cpu(63 << 10)) == 0);
+  CHECK(copies({}, cpu(63 << 10, 256 << 10)) == 0);
+  CHECK(copies({}, cpu(63 << 10, 256 << 10, true)) == 1);
+  CHECK(copies({}, cpu(63 << 10, 255 << 10, true)) == 0);
+}
+
+TEST_CASE("panels are as wide as a tile that fills the registers", "[schedule]") {
+  CHECK(copies({.size = 160}) == 0);          // 64 columns with AVX-512
+  CHECK(copies({.size = 160}, avx2()) == 1);  // 16
+  CHECK(copies({.size = 168}, avx2()) == 0);
+}
+
+TEST_CASE("a product by zeros is none of those that share a matrix", "[schedule]") {
+  CHECK(copies({.products = 8, .from_zeros = true}) == 0);
+  CHECK(copies({.products = 9, .from_zeros = true}) == 1);
 }
 
 TEST_CASE("products over panels have the bits of products over the matrix", "[schedule]") {
