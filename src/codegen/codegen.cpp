@@ -25,6 +25,7 @@
 namespace sinter::codegen {
 namespace {
 
+constexpr int kExtremesWithNaN = 80;                      ///< from this sm on a GPU has max.NaN and min.NaN
 constexpr int64_t kMaxGridSize = (int64_t{1} << 31) - 1;  ///< limit of a GPU launch
 
 /// Logs `text()` as the result of a pass.
@@ -123,6 +124,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
                                              : run_pass(kernel, "interleave", std::move(interleaved), legal, text);
   }
   code = run_pass(kernel, "scalarize", scalarize(code), legal, text);
+  if (target.sm >= kExtremesWithNaN) code = run_pass(kernel, "zero signs", relax_zero_signs(code), legal, text);
   return run_pass(kernel, "index32", narrow_indices(code, max_tasks_of(kernel, blocks), kernel.vars), legal, text);
 }
 

@@ -18,6 +18,11 @@ namespace sinter::codegen {
 /// given aligned buffers. Accesses with a count go element by element.
 Instructions scalarize(const Instructions& code);
 
+/// In:  scalar instructions.
+/// Out: the same, but each Max or Min of float32 is marked (Inst::imm) that may give a zero of either sign, because
+/// nothing that the kernel stores depends on it.
+Instructions relax_zero_signs(const Instructions& code);
+
 /// In:  scalar instructions with 64-bit Index and U64. `max_blocks`: upper bound on the blocks of a launch. `vars`: the
 /// variables that Var instructions name.
 /// Out: the same values. An integer that provably fits 32 bits and is computed from integers that do is narrowed: Index

@@ -439,6 +439,16 @@ std::string CSpelling::lane_by_lane(Op op, Type result, Type source) {
                             parameters, most, type(result), result.lanes, one));
 }
 
+std::string CSpelling::extreme(Op op, Type type, std::span<const std::string> args) {
+  const std::string name = op == Op::Max ? "max" : "min";
+  const std::string text = fmt::format(
+      "($S x, $S y) {{\n  $T r;\n  asm(\"{}.NaN.f32 %0, %1, %2;\" : \"=f\"(r) : \"f\"(x), \"f\"(y));\n"
+      "  return r;\n}}",
+      name);
+  return fmt::format("{}({}, {})", helper("nan" + name, type, type, text), without_parentheses(args[0]),
+                     without_parentheses(args[1]));
+}
+
 std::string CSpelling::alu(Op op, Type result, Type source, std::span<const std::string> args) {
   if (op == Op::Where) source = result;
   if (op == Op::Cast && (ir::is_short_float(result.dtype) || ir::is_short_float(source.dtype)))

@@ -23,6 +23,8 @@ class CSpelling {
   std::string number(DType dtype, ir::Scalar value);
   /// An expression. `args` are the texts of the operands, parenthesized as needed for use next to any operator.
   std::string alu(Op op, Type result, Type source, std::span<const std::string> args);
+  /// A Max or Min on a GPU that may give a zero of either sign.
+  std::string extreme(Op op, Type type, std::span<const std::string> args);
   std::string splat(Type type, const std::string& scalar);
   /// A vector of the given lanes.
   std::string pack(Type type, std::span<const std::string> lanes);

@@ -155,6 +155,7 @@ void CStyleRenderer::instruction(Id id) {
         text(id) = fmt::format("({})", fmt::join(terms(id), " + "));
         return;
       }
+      if (n.imm) return define(id, spell_.extreme(n.op, n.type, operands(n.src)), true);
       return define(id, spell_.alu(n.op, n.type, code_[n.src.back()].type, operands(n.src)), true);
     case InstCode::Splat: return define(id, spell_.splat(n.type, bare(n.src[0])), true);
     case InstCode::Iota: {

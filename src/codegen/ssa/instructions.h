@@ -30,7 +30,7 @@ enum class InstCode : uint8_t {
   Const,       ///< `number`
   Var,         ///< vars[imm]
   Arg,         ///< the bits of Arg imm as its type
-  Alu,         ///< `op` on src, lane by lane
+  Alu,         ///< `op` on src, lane by lane. imm != 0: of -0 and 0, a Max or Min may give either
   Splat,       ///< src in every lane
   Iota,        ///< 0, 1, 2, ... per lane
   Below,       ///< bool per lane: lane number < src[0]
