@@ -17,6 +17,8 @@ void count_global(CostCounters& counters, const uint64_t* addresses, int count, 
   if (!ordered) std::sort(sectors, sectors + count);
   const auto touched = static_cast<uint64_t>(std::unique(sectors, sectors + count) - sectors);
   ++counters.global_requests;
+  counters.global_lanes += static_cast<uint64_t>(count);
+  counters.global_bytes += static_cast<uint64_t>(count) * bytes;
   counters.sectors += touched;
   counters.ideal_sectors += std::min(touched, (static_cast<uint64_t>(count) * bytes + kSectorBytes - 1) / kSectorBytes);
 }

@@ -18,6 +18,11 @@ namespace sinter::codegen {
 /// given aligned buffers. Accesses with a count go element by element.
 Instructions scalarize(const Instructions& code);
 
+/// In:  what scalarize() leaves.
+/// Out: the same values. Loads of one block from neighboring elements of a buffer that is only read are one Load of up
+/// to 16 bytes, aligned to its size given aligned buffers, in the place of the first.
+Instructions widen_loads(const Instructions& code);
+
 /// In:  scalar instructions.
 /// Out: the same, but each Max or Min of float32 is marked (Inst::imm) that may give a zero of either sign, because
 /// nothing that the kernel stores depends on it.

@@ -25,6 +25,8 @@ struct CostCounters {
   uint64_t lane_instructions = 0;
   uint64_t barriers = 0;  ///< completed by a block
   uint64_t global_requests = 0;
+  uint64_t global_lanes = 0;   ///< lanes that took part in them
+  uint64_t global_bytes = 0;   ///< of all lanes, each for itself
   uint64_t sectors = 0;        ///< 32-byte sectors touched by the global requests
   uint64_t ideal_sectors = 0;  ///< sectors that their bytes would fill without gaps
   uint64_t shared_requests = 0;

@@ -52,7 +52,7 @@ void notify_gradient(const std::shared_ptr<Cell>& cell) {
 UOp seed_of(const Tensor& given, UOp value) {
   const UOp seed = node_of(given);
   if (seed->shape != value->shape || seed->dtype != value->dtype)
-    usage_error("the seed is {} and the value {}; {}", describe(seed), describe(value),
+    usage_error("the seed is {} and the value {}; {}", tensor::describe(seed), tensor::describe(value),
                 mismatch_hint(seed->shape, value->shape, "they must agree"));
   return on_device(seed, value->device, value->shape);
 }
@@ -106,7 +106,7 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
     usage_error(
         "{} is no leaf: it was computed from others that require grad, and to switch that {} here "
         "would cut its history; take detach() of it for a value without",
-        describe(n), on ? "on" : "off");
+        tensor::describe(n), on ? "on" : "off");
   if (on == (cell.leaf_id != 0)) return *this;
   notify_change(cell_, "calls requires_grad() on");
   if (!on) {
@@ -115,7 +115,7 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
     return *this;
   }
   if (!is_float(n->dtype))
-    usage_error("{} has no gradient: only floats have; convert it with .to(float32)", describe(n));
+    usage_error("{} has no gradient: only floats have; convert it with .to(float32)", tensor::describe(n));
   const UOp leaf = new_leaf(n);
   cell.node = NodeRef(leaf);
   cell.leaf_id = leaf->state.leaf_id;
@@ -137,7 +137,7 @@ void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
   UOp loss = held.get();
   if (!loss->state.requires_grad)
     usage_error("{} depends on nothing that requires grad; call requires_grad() on the parameters before they are used",
-                describe(loss));
+                tensor::describe(loss));
   if (!seed.defined() && loss->rank() != 0)
     usage_error(
         "the value has shape {} and not [], so it has no single gradient; reduce it with sum() or "
@@ -169,13 +169,13 @@ std::string why_no_gradient(const Cell& cell) {
   if (!cell.grad_taker.empty()) return cell.grad_taker + "; read it before that";
   if (cell.leaf_id) return "backward() has not reached this tensor; call it on a loss that is computed from it";
   if (!n->state.requires_grad)
-    return fmt::format("{} does not require grad; call requires_grad() on it before it is used", describe(n));
+    return fmt::format("{} does not require grad; call requires_grad() on it before it is used", tensor::describe(n));
   const NodeOrigin& o = cell.origin;
   const std::string made = o.call.empty() ? "" : fmt::format("the result of {} at {}:{} and ", o.call, o.file, o.line);
   return fmt::format(
       "{} is {}no leaf, and only leaves keep theirs; call requires_grad() on what that call gives, not "
       "before it, or retain_grad() before backward()",
-      describe(n), made);
+      tensor::describe(n), made);
 }
 
 }  // namespace
@@ -199,7 +199,7 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
   const Call call("set_grad", where);
   UOp n = node_of(*this), g = node_of(grad);
   if (n->shape != g->shape || n->dtype != g->dtype)
-    usage_error("the gradient is {} and the tensor {}; {}", describe(g), describe(n),
+    usage_error("the gradient is {} and the tensor {}; {}", tensor::describe(g), tensor::describe(n),
                 mismatch_hint(g->shape, n->shape, "they must agree"));
   notify_gradient_change(cell_, "sets the gradient of");
   if (grad.cell() == cell_) usage_error("a tensor cannot be its own gradient; give a clone");

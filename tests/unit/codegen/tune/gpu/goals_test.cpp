@@ -230,7 +230,7 @@ namespace {
 
 namespace sim = runtime::cuda::sim;
 
-/// Of a kernel, in times of the least possible; bytes are those of a lane in a request to global memory, on average.
+/// Of a kernel, in times of the least possible; bytes are those of a lane's access to global memory, on average.
 struct Requests {
   double sectors = 0, bank_passes = 0, bytes = 0;
 };
@@ -259,6 +259,8 @@ class CountingDevices {
 
 void add(sim::CostCounters& sum, const sim::CostCounters& more) {
   sum.global_requests += more.global_requests;
+  sum.global_lanes += more.global_lanes;
+  sum.global_bytes += more.global_bytes;
   sum.sectors += more.sectors;
   sum.ideal_sectors += more.ideal_sectors;
   sum.wavefronts += more.wavefronts;
@@ -314,7 +316,7 @@ TEST_CASE("kernels for an H100 ask memory for what they need", "[codegen][cuda][
     for (const runtime::PlanStep& step : made.scheduled.plan.steps)
       add(sum, count_requests(made.sources[static_cast<size_t>(step.program)], made, step, gpu.target()));
     const Requests found{quotient(sum.sectors, sum.ideal_sectors), quotient(sum.wavefronts, sum.ideal_wavefronts),
-                         quotient(sum.ideal_sectors, sum.global_requests)};
+                         quotient(sum.global_bytes, sum.global_lanes)};
     const auto open = open_requests().find(goal.name);
     const Requests& bound = open == open_requests().end() ? kWantedRequests : open->second;
     const std::string text =
