@@ -19,8 +19,8 @@ namespace sinter::codegen {
 Instructions scalarize(const Instructions& code);
 
 /// In:  what scalarize() leaves.
-/// Out: the same values. Loads of one block from neighboring elements of a buffer that is only read are one Load of up
-/// to 16 bytes, aligned to its size given aligned buffers, in the place of the first.
+/// Out: the same values. Where each load of a buffer that is only read has neighbors in its block, so that they fill
+/// aligned accesses of 16 bytes, such a Load takes the place of the first of them.
 Instructions widen_loads(const Instructions& code);
 
 /// In:  scalar instructions.

@@ -149,6 +149,7 @@ class LoopScheduleBuilder {
   }
   void apply(const Materialize& o) {
     for (int r : o.ranges) require(!axis(r).outer(), "a tile lies along inner ranges");
+    require(o.pad >= 0, "the padding is negative");
     schedule_.materializations.push_back(o);
   }
   void apply(const NonTemporal& o) {

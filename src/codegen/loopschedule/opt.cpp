@@ -36,6 +36,7 @@ std::string text(const Materialize& o) {
   std::string list;
   for (int r : o.ranges) list += fmt::format(", {}", r);
   if (o.over >= 0) list += fmt::format(", over #{}", o.over);
+  if (o.pad) list += fmt::format(", pad {}", o.pad);
   return fmt::format("materialize(#{}{})", o.value, list);
 }
 std::string text(const TileCopy& o) {

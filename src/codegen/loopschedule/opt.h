@@ -75,6 +75,7 @@ struct Materialize {
   /// Another materialized value, whose tile this one takes element by element: nothing that runs later needs it. -1:
   /// a tile of its own.
   int over = -1;
+  int pad = 0;  ///< unused elements after each row of the tile's innermost dim, as in TileCopy
   friend bool operator==(const Materialize&, const Materialize&) = default;
 };
 /// Copies a value into a tile before its users, at the start of every block that the tile covers. On a CPU this packs

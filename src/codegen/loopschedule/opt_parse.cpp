@@ -43,12 +43,14 @@ Opt read_materialize(TextCursor& c) {
   c.expect("#");
   Materialize made{c.integer<int>(), {}};
   while (c.consume(",")) {
-    if (!c.consume("over")) {
+    if (c.consume("over")) {
+      c.expect("#");
+      made.over = c.integer<int>();
+    } else if (c.consume("pad")) {
+      made.pad = c.integer<int>();
+    } else {
       made.ranges.push_back(c.integer<int>());
-      continue;
     }
-    c.expect("#");
-    made.over = c.integer<int>();
   }
   return made;
 }

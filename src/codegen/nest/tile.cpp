@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/common_predicate.h"
@@ -200,7 +201,7 @@ class TileBuilder {
     }
     if (kept != opt.ranges.size()) refuse(to_string(opt), "the value does not depend on all these ranges");
     if (kept == 0) refuse(to_string(opt), "a tile of one element");
-    Tile tile = make_tile(next_slot(), value->dtype, ranges, levels, schedule_);
+    Tile tile = make_tile(next_slot(), value->dtype, ranges, levels, schedule_, opt.pad);
     if (tile.size > kLargestTile) refuse(to_string(opt), "the tile would be too large");
     return tile;
   }
@@ -216,7 +217,7 @@ class TileBuilder {
 }  // namespace
 
 Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const std::vector<int>& levels,
-               const LoopSchedule& schedule) {
+               const LoopSchedule& schedule, int pad) {
   Tile tile{slot, dtype, {}, 1};
   for (size_t i = 0; i < ranges.size(); ++i) {
     const LoopAxis& a = schedule.of(ranges[i]);
@@ -241,7 +242,7 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
   for (size_t i : order) {
     Tile::TileDim& d = tile.dims[i];
     if (d.stored_extent > 1) d.stride = tile.size;
-    tile.size *= d.stored_extent;
+    tile.size = tile.size * d.stored_extent + (d.stored_extent > 1 ? std::exchange(pad, 0) : 0);
     if (tile.size > kLargestTile) break;
   }
   return tile;

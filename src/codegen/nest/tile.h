@@ -47,9 +47,9 @@ struct Tile {
 inline constexpr int64_t kLargestTile = int64_t{1} << 22;
 
 /// The tile of a value that depends on `ranges`. `levels`: per range the loop whose block the tile covers, as in
-/// Tile::TileDim. Ranges with lanes are innermost.
+/// Tile::TileDim. Ranges with lanes are innermost. `pad`: unused elements after each row of the innermost dim.
 Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const std::vector<int>& levels,
-               const LoopSchedule& schedule);
+               const LoopSchedule& schedule, int pad = 0);
 
 /// The Param that stands for a tile, and its indices: the ranges themselves.
 UOp param_of(ir::Graph& g, const Tile& tile);

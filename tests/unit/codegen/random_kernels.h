@@ -379,11 +379,13 @@ class KernelGenerator {
       if (!row.ranges.empty()) candidates.push_back(row);
     }
     if (candidates.empty()) return;
-    const codegen::Materialize row = any(candidates);
+    codegen::Materialize row = any(candidates);
+    row.pad = row.value % 3 ? 0 : row.value % 17;
     list.push_back(row);
     for (codegen::Materialize& later : candidates)  // the first that may take its tile
       if (later.value > row.value && later.ranges == row.ranges) {
         later.over = row.value;
+        later.pad = row.pad;
         if (codegen::is_legal(kernel, {row, later})) return list.push_back(later);
       }
   }

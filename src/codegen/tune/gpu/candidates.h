@@ -75,6 +75,10 @@ void propose_transposes(TuneSpace& space, std::vector<Candidate>& out);
 /// sectors.
 std::optional<Candidate> with_staged_results(TuneSpace& space, const Candidate& candidate);
 
+/// The same legal candidate with padding after rows of materialized values, if banks of shared memory serve them in
+/// fewer passes by the model, and as many blocks share a multiprocessor.
+std::optional<Candidate> with_padded_tiles(const TuneSpace& space, const Candidate& candidate);
+
 /// Partial sums that a loop over blocks adds in order, as values that threads compute side by side first: each list
 /// names one level of blocks.
 std::vector<std::vector<Materialize>> partial_sums(TuneSpace& space);

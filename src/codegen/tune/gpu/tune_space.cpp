@@ -38,8 +38,10 @@ int TuneSpace::vector_along(UOp range, const StatementAnalysis* staged) {
   int lanes = static_cast<int>(std::max<int64_t>(1, 16 / element_bytes));
   while (analysis.size(range) % lanes) lanes /= 2;
   for (const StatementAnalysis& w : analysis.statements())
-    for (UOp a : w.accesses)
-      if (const int64_t stride = analysis.stride(a, range); &w != staged && stride != 0 && stride != 1) return 1;
+    for (UOp a : w.accesses) {
+      if (&w == staged || slot_of(a) >= kernel.params) continue;  // tiles have ranges with lanes innermost
+      if (const int64_t stride = analysis.stride(a, range); stride != 0 && stride != 1) return 1;
+    }
   return lanes;
 }
 

@@ -147,9 +147,11 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
   ranking.add(std::move(details));
   ranking.prefer_vectors();
   ranking.prefer_short_text();
-  if (!ranking.list.empty())
-    if (std::optional<Candidate> staged = with_staged_results(spaces.front(), ranking.list.front().candidate))
-      ranking.prefer(*std::move(staged));
+  if (ranking.list.empty()) return {};
+  if (std::optional<Candidate> staged = with_staged_results(spaces.front(), ranking.list.front().candidate))
+    ranking.prefer(*std::move(staged));
+  if (std::optional<Candidate> padded = with_padded_tiles(spaces.front(), ranking.list.front().candidate))
+    ranking.prefer(*std::move(padded));
   return std::move(ranking.list);
 }
 

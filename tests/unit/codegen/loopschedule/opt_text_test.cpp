@@ -19,7 +19,7 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
       codegen::Split{3, int64_t{1} << 40},
       codegen::LoopOrder{{{2, 0}, {0, 1}, {12, 3}}},
       codegen::Materialize{7, {1, 22}},
-      codegen::Materialize{9, {1}, 7},
+      codegen::Materialize{9, {1}, 7, 4},
       codegen::TaskBlock{0, 96},
       codegen::ThreadBind{1, 32, 4},
       codegen::TileCopy{9, {{2, 0}, {0, -1, 16, 4, 32, 2}}, 64},
@@ -37,7 +37,7 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
   CHECK(to_string(opts) ==
         "lanes(12, 16) unroll(-1, 6) unroll(2, 4, 96) cut(4, 16, 48) split(3, 1099511627776) order(2, 0.1, 12.3) "
         "materialize(#7, 1, 22) "
-        "materialize(#9, 1, over #7) "
+        "materialize(#9, 1, over #7, pad 4) "
         "block(0, "
         "96) thread_bind(1, 32, 4) "
         "tile_copy(#9, 2.0, 0 lanes 16 unroll 4 threads 32 by 2, panel 64) "

@@ -92,6 +92,7 @@ TEST_CASE("no value takes a tile that others still need", "[codegen]") {
   refused(rows.b, {weight}, "no tile holds the value");
   refused(rows.b, {Materialize{rows.score, {2}, rows.weight}, Materialize{rows.weight, {2}}},
           "no tile holds the value");
+  refused(rows.b, {Materialize{rows.score, {2}, -1, -1}}, "the padding is negative");
   Rows kept = weighted_sums(37, {}, true);  // the largest score is found again for the second store
   refused(kept.b, in_one_tile(kept, {}), "is used later");
 
