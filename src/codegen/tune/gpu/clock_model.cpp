@@ -293,11 +293,11 @@ class ClockModel {
   double add_access(UOp access, const std::vector<ThreadLoop>& loops, double iterations, bool async = false) {
     const Tile* tile = tile_of(access);
     const auto size = static_cast<int64_t>(size_of(access->src[0]->dtype));
-    // Adjacent lanes, or copies without lanes, are one access of up to 16 bytes. Copies of threads are apart.
+    // Adjacent lanes, or copies without lanes, are one access of up to 16 bytes.
     int64_t vector = 1;
     for (const ThreadLoop& t : loops) {
       if (!ranges_.depends(access, t.range) || stride_of(access, t.range) != 1) continue;
-      const auto together = static_cast<int64_t>(t.lanes > 1 ? t.lanes : t.digits.empty() ? t.copies : 1);
+      const auto together = static_cast<int64_t>(t.lanes > 1 ? t.lanes : t.copies);
       auto v = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::min(kWidestAccess / size, together))));
       while (v > 1 && (together % v || !aligned(access, t.range, loops, v))) v /= 2;
       vector = std::max(vector, v);
@@ -314,6 +314,8 @@ class ClockModel {
   /// Whether vectors of `v` elements begin at whole vectors in memory.
   bool aligned(UOp access, UOp along, const std::vector<ThreadLoop>& loops, int64_t v) {
     const Tile* tile = tile_of(access);
+    const auto has_window = [](const Tile::TileDim& d) { return d.window.has_value(); };
+    if (tile && std::ranges::none_of(tile->dims, has_window)) return true;
     for (const ThreadLoop& t : loops) {
       if (t.range == along || !ranges_.depends(access, t.range)) continue;
       const auto stride = stride_of(access, t.range);
