@@ -123,6 +123,10 @@ std::vector<codegen::Candidate> sample(const std::vector<codegen::RankedCandidat
   std::set<std::string_view> seen;
   for (size_t i = 0; i < list.size(); ++i)
     if (seen.insert(list[i].candidate.generator).second) places.insert(i);
+  const auto ordered = std::ranges::find_if(list, [](const codegen::RankedCandidate& r) {
+    return to_string(r.candidate.opts).find("order(") != std::string::npos;
+  });
+  if (ordered != list.end()) places.insert(static_cast<size_t>(ordered - list.begin()));
   for (size_t i = 0; i < count; ++i) places.insert(i * list.size() / count);
   std::vector<codegen::Candidate> out;
   for (const size_t place : places) out.push_back(list[place].candidate);
