@@ -25,11 +25,13 @@ Candidate padded(const Candidate& candidate, int value, int pad) {
 
 std::optional<Candidate> with_padded_tiles(const TuneSpace& space, const Candidate& candidate) {
   Candidate best{candidate.generator, candidate.opts};
-  std::optional<ClockTerms> least = predict_clocks(space.kernel, candidate.opts, space.target);
+  std::optional<ClockTerms> least;
   bool found = false;
   for (const Opt& o : candidate.opts) {
     const auto* value = std::get_if<Materialize>(&o);
-    if (!least || !value || value->over >= 0) continue;
+    if (!value || value->over >= 0) continue;
+    if (!least) least = predict_clocks(space.kernel, candidate.opts, space.target);
+    if (!least) return std::nullopt;
     const Candidate before = best;
     for (const int pad : kPads) {
       Candidate made = padded(before, value->value, pad);
