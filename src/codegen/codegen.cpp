@@ -124,6 +124,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
                                              : run_pass(kernel, "interleave", std::move(interleaved), legal, text);
   }
   code = run_pass(kernel, "scalarize", scalarize(code), legal, text);
+  code = run_pass(kernel, "wide loads", widen_loads(code), legal, text);
   if (target.sm >= kExtremesWithNaN) code = run_pass(kernel, "zero signs", relax_zero_signs(code), legal, text);
   return run_pass(kernel, "index32", narrow_indices(code, max_tasks_of(kernel, blocks), kernel.vars), legal, text);
 }

@@ -18,6 +18,11 @@ namespace sinter::codegen {
 /// given aligned buffers. Accesses with a count go element by element.
 Instructions scalarize(const Instructions& code);
 
+/// In:  what scalarize() leaves.
+/// Out: the same values. Where each load of a buffer that is only read has neighbors in its block, so that they fill
+/// aligned accesses of 16 bytes, such a Load takes the place of the first of them.
+Instructions widen_loads(const Instructions& code);
+
 /// In:  scalar instructions.
 /// Out: the same, but each Max or Min of float32 is marked (Inst::imm) that may give a zero of either sign, because
 /// nothing that the kernel stores depends on it.

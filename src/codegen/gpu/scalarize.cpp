@@ -1,8 +1,8 @@
 // Walks the blocks and maps each value to the scalars of its lanes.
 #include "codegen/gpu/gpu_passes.h"
+#include "codegen/gpu/index_alignment.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <utility>
 
@@ -11,46 +11,7 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int64_t kAccessBytes = 16;
 constexpr int64_t kLeastCopy = 4;  ///< bytes of an asynchronous copy
-
-/// Alignment analysis: a power of two, up to 16, that divides every value of an index.
-class Alignment {
- public:
-  explicit Alignment(const Instructions& code) : code_(code), known_(code.insts.size(), 0) {}
-
-  int64_t of(Id id) {
-    int64_t& known = known_[id];
-    if (known == 0) known = find(code_[id]);
-    return known;
-  }
-
- private:
-  static constexpr int64_t kMost = 16;
-  static int64_t of_number(int64_t n) {
-    return n == 0 ? kMost : std::min<int64_t>(kMost, int64_t{1} << std::countr_zero(static_cast<uint64_t>(n)));
-  }
-
-  int64_t find(const Inst& n) {
-    if (n.code == InstCode::Const) return of_number(n.number.as_int());
-    if (n.code == InstCode::Loop) return std::min(of(n.src[0]), of_number(n.imm));
-    if (n.code != InstCode::Alu) return 1;
-    switch (n.op) {
-      case Op::Add:
-      case Op::Sub:
-      case Op::Xor:
-      case Op::Min:
-      case Op::Max:
-      case Op::Mod: return std::min(of(n.src[0]), of(n.src[1]));
-      case Op::Mul: return std::min(kMost, of(n.src[0]) * of(n.src[1]));
-      case Op::Cast: return is_float(code_[n.src[0]].type.dtype) ? 1 : of(n.src[0]);
-      default: return 1;
-    }
-  }
-
-  const Instructions& code_;
-  std::vector<int64_t> known_;
-};
 
 class Scalarizer {
  public:
@@ -266,7 +227,7 @@ class Scalarizer {
   }
 
   const Instructions& code_;
-  Alignment alignment_;
+  IndexAlignment alignment_;
   std::vector<LaneIds> lanes_;
   Instructions out_;
   size_t open_ = 0;  ///< the block under construction
