@@ -16,6 +16,7 @@
 #include "codegen/emit/staging_registers.h"
 #include "codegen/emit/store_runs.h"
 #include "codegen/emit/stores.h"
+#include "codegen/emit/task_order.h"
 #include "codegen/emit/thread_offset.h"
 #include "codegen/emit/unrolled_copies.h"
 #include "codegen/emit/values.h"
@@ -80,9 +81,9 @@ class KernelEmitter {
     return emit_.divide_unsigned(Op::IDiv, emit_.index(Op::Add, x, emit_.number(step - 1)), emit_.number(step));
   }
 
-  /// The loop over tasks. A task is one block of every outer range. The last range varies fastest; on several threads
-  /// ragged ranges vary faster still. Threads start with equal numbers of consecutive tasks. If a ragged range varied
-  /// slowest, its small blocks would all go to one thread.
+  /// The loop over tasks. A task is one block of every outer range. The last range varies fastest, unless there is a
+  /// band; on several threads ragged ranges vary faster still. Threads start with equal numbers of consecutive tasks.
+  /// If a ragged range varied slowest, its small blocks would all go to one thread.
   void emit_task_loop(const std::vector<LoopItem>& tree) {
     std::vector<const LoopAxis*> counted;
     for (const bool ragged : {false, true})
@@ -95,12 +96,10 @@ class KernelEmitter {
       std::string note = "task";
       for (const LoopAxis* a : counted) note += fmt::format(", {} of range {}", a->block, range_id(a->range));
       const Id begin = emit_.value({InstCode::Begin, {DType::Index, 1}, {}});
-      Id left = emit_.open_loop(begin, emit_.value({InstCode::End, {DType::Index, 1}, {}}), 1, std::move(note));
-      for (size_t i = counted.size(); i-- > 0;) {
-        const Id at = i == 0 ? left : emit_.divide_unsigned(Op::Mod, left, counts[i]);
-        if (i > 0) left = emit_.divide_unsigned(Op::IDiv, left, counts[i]);
-        enter_block(*counted[i], emit_.index(Op::Mul, at, emit_.number(counted[i]->block)));
-      }
+      const Id task = emit_.open_loop(begin, emit_.value({InstCode::End, {DType::Index, 1}, {}}), 1, std::move(note));
+      const std::vector<Id> numbers = blocks_of_task(emit_, task, counted, counts);
+      for (size_t i = counted.size(); i-- > 0;)
+        enter_block(*counted[i], emit_.index(Op::Mul, numbers[i], emit_.number(counted[i]->block)));
     }
     for (UOp r : schedule_.outer)
       if (const LoopAxis& a = schedule_.of(r); a.whole()) enter_block(a, emit_.number(0));

@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kMaxThreads = 1024;  // CUDA's limit
 constexpr int kMaxBlocks = 32;     // of a multiprocessor
+constexpr int64_t kMaxBand = 1024;
 /// Limit for steps and blocks of a range. A range has at most as many values as a tensor has elements, so arithmetic on
 /// such numbers does not overflow.
 constexpr int64_t kMaxValues = 2 * Shape::kMaxElements;
@@ -113,6 +114,14 @@ class LoopScheduleBuilder {
     require(o.size > 0 && o.size <= kMaxValues, "a block has 1 to 2^57 values");
     a.block = o.size;
     blocks_.push_back(o.range);
+  }
+  void apply(const TaskBand& o) {
+    LoopAxis& a = axis(o.range);
+    require(a.outer(), "tasks go through blocks of outer ranges only");
+    require(o.blocks >= 2 && o.blocks <= kMaxBand, "a band has 2 to 1024 blocks");
+    require(std::ranges::all_of(schedule_.axes, [](const LoopAxis& other) { return other.band == 1; }),
+            "there is a band already");
+    a.band = o.blocks;
   }
   void apply(const ThreadBind& o) {
     LoopAxis& a = axis(o.range);

@@ -27,6 +27,7 @@ struct LoopAxis {
   WarpDigits warp = {};            ///< inside lanes and threads, a dim of a tensor core's tile; `unroll` counts tiles
   std::vector<int64_t> cuts = {};  ///< values at which the innermost loop is cut, ascending
   int64_t block = 1;               ///< outer range: values that one task covers
+  int64_t band = 1;                ///< outer range: blocks that tasks take before the next of a range behind it
   /// The range counts the positions of a window, for a TileCopy. The kernel has no such range.
   std::optional<Window> window = {};
 

@@ -17,6 +17,7 @@ std::string text(const Cut& o) {
 }
 std::string text(const Split& o) { return fmt::format("split({}, {})", o.range, o.step); }
 std::string text(const TaskBlock& o) { return fmt::format("block({}, {})", o.range, o.size); }
+std::string text(const TaskBand& o) { return fmt::format("band({}, {})", o.range, o.blocks); }
 std::string text(const ThreadBind& o) { return fmt::format("thread_bind({}, {}, {})", o.range, o.threads, o.stride); }
 std::string text(const Mma& o) { return fmt::format("mma({}, {})", o.rows, o.columns); }
 std::string text(const NonTemporal& o) { return fmt::format("nontemporal({})", o.store); }

@@ -113,6 +113,13 @@ struct TaskBlock {
   int64_t size = 1;
   friend bool operator==(const TaskBlock&, const TaskBlock&) = default;
 };
+/// Tasks go through `blocks` blocks of an outer range, a band, before the next block of any range behind it (GPU; else
+/// the last range varies fastest). Blocks that run at the same time then share more of what they read.
+struct TaskBand {
+  int range = 0;
+  int64_t blocks = 1;
+  friend bool operator==(const TaskBand&, const TaskBand&) = default;
+};
 /// Distributes a range over the threads of a GPU block. Thread t takes the vectors whose number is t / stride modulo
 /// `threads`; its unrolled copies are `threads` vectors apart. Ranges of one statement must use disjoint digits of the
 /// thread number. On a range that a REDUCE sums, each thread owns some chains of the ReductionTree, which says how the
@@ -157,8 +164,8 @@ struct LastBlock {
   int threads = 1;
   friend bool operator==(const LastBlock&, const LastBlock&) = default;
 };
-using Opt = std::variant<Lanes, Unroll, Cut, Split, LoopOrder, Materialize, TileCopy, TaskBlock, ThreadBind, Mma,
-                         NonTemporal, Prefetch, Occupancy, LastBlock>;
+using Opt = std::variant<Lanes, Unroll, Cut, Split, LoopOrder, Materialize, TileCopy, TaskBlock, TaskBand, ThreadBind,
+                         Mma, NonTemporal, Prefetch, Occupancy, LastBlock>;
 
 /// The first Opt of kind T for `range`; null if there is none.
 template <class T, class List>

@@ -124,6 +124,7 @@ constexpr std::array kOptReaders = {
     OptReader{"materialize", read_materialize},
     OptReader{"tile_copy", read_tile_copy},
     OptReader{"block", read_numbers<TaskBlock, &TaskBlock::range, &TaskBlock::size>},
+    OptReader{"band", read_numbers<TaskBand, &TaskBand::range, &TaskBand::blocks>},
     OptReader{"thread_bind", read_numbers<ThreadBind, &ThreadBind::range, &ThreadBind::threads, &ThreadBind::stride>},
     OptReader{"mma", read_numbers<Mma, &Mma::rows, &Mma::columns>},
     OptReader{"nontemporal", read_numbers<NonTemporal, &NonTemporal::store>},

@@ -92,6 +92,8 @@ class KernelGenerator {
     }
     for (const codegen::LoopAxis& a : plain.axes)
       if (a.outer() && pick_stage(0, 3)) put_copies_apart(kernel, a, pick_stage(2, 4), list);
+    const int band = pick_stage(0, 3);
+    if (static_cast<size_t>(band) < kernel.outer.size()) list.push_back(codegen::TaskBand{band, pick_stage(2, 5)});
     return list;
   }
 

@@ -21,6 +21,7 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
       codegen::Materialize{7, {1, 22}},
       codegen::Materialize{9, {1}, 7, 4},
       codegen::TaskBlock{0, 96},
+      codegen::TaskBand{0, 8},
       codegen::ThreadBind{1, 32, 4},
       codegen::TileCopy{9, {{2, 0}, {0, -1, 16, 4, 32, 2}}, 64},
       codegen::TileCopy{8, {{1}, {2, 0}}, 0, 4},
@@ -39,7 +40,7 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
         "materialize(#7, 1, 22) "
         "materialize(#9, 1, over #7, pad 4) "
         "block(0, "
-        "96) thread_bind(1, 32, 4) "
+        "96) band(0, 8) thread_bind(1, 32, 4) "
         "tile_copy(#9, 2.0, 0 lanes 16 unroll 4 threads 32 by 2, panel 64) "
         "tile_copy(#8, 1, 2.0, pad 4) tile_copy(#8, 4, 2.0 + 5 lanes 8) tile_copy(#8, 4.0 & 2 + 5, 1) "
         "tile_copy(#7, 1, 2.0, swizzle 8 by 2, slots 2) "

@@ -1,0 +1,17 @@
+// The order in which tasks go through the blocks of the outer ranges.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "codegen/loopschedule/loop_schedule.h"
+#include "codegen/ssa/block_writer.h"
+
+namespace sinter::codegen {
+
+/// The number of a task's block of each axis. `counts`: of the blocks of each. The last axis varies fastest, but that
+/// tasks go through a band (TaskBand) before the next block of the axes behind it.
+std::vector<Id> blocks_of_task(BlockWriter& emit, Id task, std::span<const LoopAxis* const> axes,
+                               std::span<const Id> counts);
+
+}  // namespace sinter::codegen
