@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "codegen/normalize/normalize.h"
 #include "ir/dump.h"
 #include "ir/verify.h"
 #include "runtime/base/counters.h"
@@ -141,13 +142,14 @@ class PlanWriter {
     const double time = p_.kernels[k].time;
     const int position = position_of(p_.kernels[k]);
     if (target_.cuda()) {  // a launch costs more than a section; neighboring threads would take neighboring phases
+      codegen::collapse_axes(instance.kernel);
       add(std::move(instance), time, -1, position);
       return;
     }
     std::vector<KernelInstance> sections = sections_.of(std::move(instance));
     const auto count = sections.size();
     for (KernelInstance& section : sections) {
-      collapse_axes(section.kernel);
+      codegen::collapse_axes(section.kernel);
       split_polyphase(section.kernel);
       add(std::move(section), time / static_cast<double>(count), count > 1 ? k : -1, position);
     }

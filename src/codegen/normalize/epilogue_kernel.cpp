@@ -58,6 +58,7 @@ Kernel make_epilogue_kernel(const Kernel& kernel, const runtime::Target& target)
     return it != places.end() ? ir::range(src[0], it->second, AxisKind::Outer)
                               : ir::range(src[0], range_id(n) + count, AxisKind::Inner);
   });
+  collapse_axes(last);
   return last;
 }
 

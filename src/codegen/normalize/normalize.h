@@ -56,10 +56,16 @@ void verify_legal(UOp sink);
 /// bounds; a select applies the whole predicate. The loaded value then does not depend on the predicate's other ranges.
 UOp select_by_predicate(ir::Graph& g, UOp sink);
 
+/// In:  a kernel with adjacent outer ranges of fixed sizes that are contiguous in memory and in every index: rows and
+/// columns of elementwise values, or batches and heads of row-major ones.
+/// Out: the same stores with one range for them. Its loop is long, divides into vectors with at most one remainder, and
+/// is written once. Several dims of a Param that these ranges index become one dim. Tasks keep their order.
+void collapse_axes(Kernel& kernel);
+
 /// In:  a kernel with an epilogue.
 /// Out: the epilogue's SINK as a kernel. On a CPU it has no outer ranges: one thread runs it. On a GPU the ranges of
 /// constant size common to all of its stores become outer ranges, so that many blocks share the work, unless one
-/// store reads what another writes.
+/// store reads what another writes. Those that are contiguous are collapsed.
 Kernel make_epilogue_kernel(const Kernel& kernel, const runtime::Target& target);
 
 }  // namespace sinter::codegen

@@ -9,12 +9,6 @@
 
 namespace sinter::schedule {
 
-/// In:  a kernel with adjacent outer ranges of fixed sizes that are contiguous in memory and in every index: rows and
-///      columns of elementwise values, or batches and heads of row-major ones.
-/// Out: the same stores with one range for them. Its loop is long, divides into vectors with at most one remainder, and
-///      is written once. Several dims of a Param that these ranges index become one dim. Tasks keep their order.
-void collapse_axes(codegen::Kernel& kernel);
-
 /// In:  a kernel with sums that depend on (r + c) / k and (r + c) % k, for an outer range r of n * k values and one k.
 ///      Either k is small and no load uses both: the gradient of a window with stride k, or a transposed convolution.
 ///      Or k is a multiple of 16 and one load uses both of r: joined heads, or a matrix in panels of k columns.

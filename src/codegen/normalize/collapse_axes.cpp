@@ -1,6 +1,6 @@
 // Checks every sum in which outer ranges occur; for a LOAD or STORE that is the whole offset. The collapsed range takes
 // the place of the last of its parts and the others become 0, so the sums keep their values.
-#include "schedule/lower/kernel_passes.h"
+#include "codegen/normalize/normalize.h"
 
 #include <algorithm>
 #include <map>
@@ -17,15 +17,13 @@
 #include "rewrite/linear.h"
 #include "rewrite/movement_index.h"
 
-namespace sinter::schedule {
+namespace sinter::codegen {
 namespace {
-
-using codegen::is_access;
 
 /// Which outer ranges are contiguous with the next one.
 class CollapsibleAxes {
  public:
-  explicit CollapsibleAxes(const codegen::Kernel& kernel) : outer_(kernel.outer), contiguous_with_next_(outer_.size()) {
+  explicit CollapsibleAxes(const Kernel& kernel) : outer_(kernel.outer), contiguous_with_next_(outer_.size()) {
     for (size_t i = 0; i + 1 < outer_.size(); ++i)
       contiguous_with_next_[i] = !outer_[i].symbolic() && !outer_[i + 1].symbolic();
     todo_ = {kernel.sink};
@@ -43,9 +41,9 @@ class CollapsibleAxes {
   void visit(UOp n) {
     if (is_access(n)) {
       if (n->src[0]->shape.symbolic()) {  // keeps its dims
-        for (UOp i : codegen::indices_of(n)) look(ir::linear_of(i));
+        for (UOp i : indices_of(n)) look(ir::linear_of(i));
       } else {
-        look(ir::merge_divmod(codegen::offset_of(n)));
+        look(ir::merge_divmod(offset_of(n)));
       }
       todo_.insert(todo_.end(), n->src.begin() + 1 + static_cast<std::ptrdiff_t>(n->src[0]->rank()), n->src.end());
     } else if (n->dtype == DType::Index) {
@@ -57,8 +55,8 @@ class CollapsibleAxes {
   void look(const ir::LinearExpr& sum) {
     std::vector<int64_t> factors(outer_.size());
     for (const ir::LinearTerm& t : sum.terms)
-      if (t.atom->op == Op::Range && codegen::is_outer(t.atom))
-        factors[codegen::range_id(t.atom)] = t.factor;
+      if (t.atom->op == Op::Range && is_outer(t.atom))
+        factors[range_id(t.atom)] = t.factor;
       else
         todo_.insert(todo_.end(), t.atom->src.begin(), t.atom->src.end());
     for (size_t i = 0; i + 1 < outer_.size(); ++i)
@@ -74,17 +72,17 @@ class CollapsibleAxes {
 /// Per slot of a Param: which of its dims are collapsed with the next, because collapsed ranges index them.
 using CollapsedDims = std::map<int64_t, std::vector<bool>>;
 
-CollapsedDims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& contiguous_with_next) {
-  codegen::FreeRanges ranges;
+CollapsedDims dims_of(const Kernel& kernel, const std::vector<bool>& contiguous_with_next) {
+  FreeRanges ranges;
   std::vector<UOp> outer(contiguous_with_next.size());
   const std::vector<UOp> nodes = ir::topological(kernel.sink);
   for (UOp n : nodes)
-    if (n->op == Op::Range && codegen::is_outer(n)) outer[codegen::range_id(n)] = n;
+    if (n->op == Op::Range && is_outer(n)) outer[range_id(n)] = n;
   CollapsedDims out;
   for (UOp n : nodes) {
     if (!is_access(n) || n->src[0]->shape.symbolic()) continue;
-    const auto index = codegen::indices_of(n);
-    std::vector<bool>& joined = out[codegen::slot_of(n)];
+    const auto index = indices_of(n);
+    std::vector<bool>& joined = out[slot_of(n)];
     joined.resize(index.size());
     for (size_t r = 0; r + 1 < outer.size(); ++r) {
       if (!contiguous_with_next[r] || !outer[r]) continue;
@@ -126,7 +124,7 @@ UOp collapsed_access(ir::Graph& g, UOp access, const std::vector<UOp>& src, cons
 
 }  // namespace
 
-void collapse_axes(codegen::Kernel& kernel) {
+void collapse_axes(Kernel& kernel) {
   if (kernel.epilogue_sink || kernel.outer.size() < 2) return;  // epilogue ranges are numbered after those of the sink
   const CollapsibleAxes axes(kernel);
   if (!axes.any()) return;
@@ -149,12 +147,12 @@ void collapse_axes(codegen::Kernel& kernel) {
   const int left = static_cast<int>(kernel.outer.size() - outer.size());
   kernel.sink = ir::rebuild(g, kernel.sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (n->op == Op::Range) {
-      const int id = codegen::range_id(n);
-      return codegen::is_outer(n) ? places[id] : ir::range(src[0], id - left, ir::AxisKind::Inner);
+      const int id = range_id(n);
+      return is_outer(n) ? places[id] : ir::range(src[0], id - left, ir::AxisKind::Inner);
     }
     if (const auto it = n->op == Op::Param ? dims.find(n->integer()) : dims.end(); it != dims.end())
       return collapsed_param(g, n, it->second);
-    if (const auto it = is_access(n) ? dims.find(codegen::slot_of(n)) : dims.end(); it != dims.end())
+    if (const auto it = is_access(n) ? dims.find(slot_of(n)) : dims.end(); it != dims.end())
       return collapsed_access(g, n, src, it->second);
     if (n->dtype == DType::Index && (n->op == Op::Add || n->op == Op::Mul))  // fold the zeros
       return ir::to_uop(g, ir::linear_of(g.make({n->op, n->dtype, {}, src, n->attr, n->device})));
@@ -163,4 +161,4 @@ void collapse_axes(codegen::Kernel& kernel) {
   kernel.outer = std::move(outer);
 }
 
-}  // namespace sinter::schedule
+}  // namespace sinter::codegen

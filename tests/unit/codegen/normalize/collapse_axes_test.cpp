@@ -1,8 +1,8 @@
 #include <limits>
 
+#include "codegen/normalize/normalize.h"
 #include "ir/verify.h"
 #include "ir/walk.h"
-#include "schedule/lower/kernel_passes.h"
 #include "unit/codegen_support.h"
 
 using namespace codegen_test;
@@ -15,12 +15,12 @@ using Sizes = std::vector<Dim>;
 Sizes joined(KernelHarness& b) {
   std::vector<Array> given = b.interpret();
   std::swap(given, b.arrays);
-  schedule::collapse_axes(b.kernel);
+  codegen::collapse_axes(b.kernel);
   verify_kernel(b.kernel.sink, "collapse_axes");
   b.check({}, false);
   b.require_equal("the kernel before", given);
   const Sizes once = b.kernel.outer;
-  schedule::collapse_axes(b.kernel);
+  codegen::collapse_axes(b.kernel);
   CHECK(b.kernel.outer == once);
   return once;
 }
