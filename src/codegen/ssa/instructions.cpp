@@ -164,6 +164,8 @@ class InstructionChecker {
     for (size_t i = n.op == Op::Where ? 1 : 0; i < n.src.size(); ++i)
       require(type(n.src[i]) == last, id, "mixes types");
     if (n.op == Op::Where) require(type(n.src[0]).dtype == DType::Bool, id, "selects by a type that is not bool");
+    require(n.imm == 0 || ((n.op == Op::Max || n.op == Op::Min) && is_float(n.type.dtype)), id,
+            "gives either zero and is no maximum or minimum of floats");
     const ir::ResultType result = ir::info(n.op).result;
     if (result == ir::ResultType::Same) require(n.type == last, id, "results in another type");
     if (result == ir::ResultType::Bool) require(n.type.dtype == DType::Bool, id, "results in no bool");

@@ -77,6 +77,10 @@ TEST_CASE("instructions are checked", "[codegen]") {
   broken = code;
   for (MemorySlot& slot : broken.slots) slot.written = false;
   CHECK_THROWS_AS(codegen::verify(broken), InternalError);
+  broken = code;
+  for (Inst& n : broken.insts)
+    if (n.code == InstCode::Alu) n.imm = 1;  // only a maximum or minimum may give either zero
+  CHECK_THROWS_AS(codegen::verify(broken), InternalError);
 }
 
 TEST_CASE("arithmetic on known integers is done where instructions are made", "[codegen]") {

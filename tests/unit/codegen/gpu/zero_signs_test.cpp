@@ -12,14 +12,17 @@ using codegen::Instructions;
 
 namespace {
 
-/// A maximum of two numbers from memory, and what is done with it. Slot 0 is a buffer, slot 1 a tile.
+/// A maximum of two numbers from memory, and what is done with it. Slot 0 is a buffer, the others are tiles.
 struct Program {
   Instructions code;
   Id at = codegen::kNone, a = codegen::kNone, b = codegen::kNone, maximum = codegen::kNone;
 
   Program() {
     code.blocks.resize(1);
-    code.slots = {{DType::F32, true}, {.dtype = DType::F32, .written = true, .tile = 4}};
+    code.slots = {{DType::F32, true},
+                  {.dtype = DType::F32, .written = true, .tile = 4},
+                  {.dtype = DType::F32, .written = true, .tile = 4},
+                  {.dtype = DType::F16, .written = true, .tile = 64}};
     code.params = 1;
     at = number(DType::Index, 0);
     a = load(0);
@@ -33,7 +36,7 @@ struct Program {
   }
   Id number(DType dtype, double v) {
     Inst n{InstCode::Const, {dtype, 1}, {}};
-    n.number = dtype == DType::Index ? ir::Scalar::of(dtype, static_cast<int64_t>(v)) : ir::Scalar::of(dtype, v);
+    n.number = is_float(dtype) ? ir::Scalar::of(dtype, v) : ir::Scalar::of(dtype, static_cast<int64_t>(v));
     return add(std::move(n));
   }
   Id alu(Op op, std::vector<Id> src, DType dtype = DType::F32) {
@@ -92,6 +95,17 @@ TEST_CASE("signs of zeros are followed through tiles, shuffles and accumulators"
     CHECK(either_zero_before([&](Program& p) {
             return end(p, p.add({InstCode::Shuffle, {DType::F32, 1}, {p.maximum, p.at}}));
           }) == !shows);
+    CHECK(either_zero_before([&](Program& p) {  // what a load gives where its predicate is false
+            const Id predicate = p.alu(Op::Lt, {p.a, p.b}, DType::Bool);
+            return end(p, p.add({InstCode::Load, {DType::F32, 1}, {p.at, predicate, p.maximum}, 0}));
+          }) == !shows);
+    CHECK(either_zero_before([&](Program& p) {  // from tile to tile
+            p.store(p.maximum, 1);
+            Inst copy{InstCode::CopyAsync, {DType::F32, 1}, {p.at, p.at}, 2};
+            copy.number = ir::Scalar::of(DType::Index, int64_t{1});
+            p.add(std::move(copy));
+            return end(p, p.load(2));
+          }) == !shows);
     CHECK(either_zero_before([&](Program& p) {
             const Id sum = p.add({InstCode::Accumulator, {DType::F32, 1}, {p.a}});
             const Id read = p.add({InstCode::AccumulatorRead, {DType::F32, 1}, {sum}});  // of the last iteration
@@ -99,6 +113,29 @@ TEST_CASE("signs of zeros are followed through tiles, shuffles and accumulators"
             return end(p, read);
           }) == !shows);
   }
+}
+
+TEST_CASE("tensor cores and bit casts see the sign of a zero", "[codegen]") {
+  CHECK_FALSE(either_zero_before([](Program& p) {
+    p.store(p.alu(Op::Cast, {p.maximum}, DType::F16), 3);
+    Inst rows{InstCode::LoadMatrices, {DType::U32, 4}, {p.at}, 3};
+    rows.number = ir::Scalar::of(DType::Index, int64_t{0});
+    p.add(std::move(rows));
+    return p.a;
+  }));
+  CHECK_FALSE(either_zero_before([](Program& p) {
+    const Id word = p.number(DType::U32, 0);
+    p.add({InstCode::Mma, {DType::F32, 4}, {p.maximum, word, word, word, word, word, word}, int64_t(DType::F16)});
+    return p.a;
+  }));
+  CHECK_FALSE(either_zero_before([](Program& p) {
+    const Id bits = p.alu(Op::Bitcast, {p.maximum}, DType::U32);
+    return p.alu(Op::Where, {p.alu(Op::Eq, {bits, p.number(DType::U32, 0)}, DType::Bool), p.a, p.b});
+  }));
+  CHECK(either_zero_before([](Program& p) {  // a cast to an integer does not
+    const Id whole = p.alu(Op::Cast, {p.maximum}, DType::I32);
+    return p.alu(Op::Where, {p.alu(Op::Eq, {whole, p.number(DType::I32, 0)}, DType::Bool), p.a, p.b});
+  }));
 }
 
 TEST_CASE("maxima of zeros leave the bits of the interpreter on a GPU", "[codegen][cuda]") {

@@ -1,4 +1,6 @@
-// Values that take the tile of the value that they are computed from.
+// Values that take the tile of the value that they are computed from, and padding between a tile's rows.
+#include <fmt/format.h>
+
 #include "codegen/loopschedule/opt.h"
 #include "unit/codegen/cuda_support.h"
 
@@ -84,6 +86,23 @@ TEST_CASE("threads read what takes a tile only when all have stored it", "[codeg
       gpu.compare(rows.b, "in one tile", *programs[i], before);
     }
   }
+}
+
+TEST_CASE("padding moves the rows of a tile apart", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  for (const int pad : {0, 3}) {
+    Rows rows = weighted_sums(37, {16, 0});
+    const std::vector<Opt> list{Unroll{0, 2}, TaskBlock{0, 4}, Materialize{rows.score, {2}, -1, pad},
+                                Materialize{rows.weight, {2}, rows.score, pad}};
+    const std::string text = rows.b.check(list, false);
+    CHECK(count(text, fmt::format("f32 p4[{}]", 2 * (37 + pad))) == 1);
+    std::vector<Opt> threads = list;
+    threads.emplace_back(ThreadBind{2, 16, 1});
+    gpu.check(rows.b, {threads});
+  }
+  Rows rows = weighted_sums(37, {});
+  refused(rows.b, {Unroll{0, 2}, Materialize{rows.score, {2}, -1, 3}, Materialize{rows.weight, {2}, rows.score}},
+          "the tiles of the two values differ");
 }
 
 TEST_CASE("no value takes a tile that others still need", "[codegen]") {
