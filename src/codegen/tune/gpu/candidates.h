@@ -8,6 +8,7 @@
 
 #include "codegen/kernel/kernel.h"
 #include "codegen/loopschedule/opt.h"
+#include "codegen/tune/gpu/clock_model.h"
 #include "codegen/tune/heuristic/kernel_analysis.h"
 #include "runtime/base/target.h"
 
@@ -78,6 +79,10 @@ std::optional<Candidate> with_staged_results(TuneSpace& space, const Candidate& 
 /// The same legal candidate with padding after rows of materialized values, if banks of shared memory serve them in
 /// fewer passes by the model, and as many blocks share a multiprocessor.
 std::optional<Candidate> with_padded_tiles(const TuneSpace& space, const Candidate& candidate);
+
+/// The same with tasks that go through bands of blocks, if memory is read less often by the model. `terms`: of the
+/// candidate.
+std::optional<Candidate> with_task_band(const TuneSpace& space, const Candidate& candidate, const ClockTerms& terms);
 
 /// Partial sums that a loop over blocks adds in order, as values that threads compute side by side first: each list
 /// names one level of blocks.

@@ -20,6 +20,7 @@
 #include "codegen/tune/gpu/bank_conflicts.h"
 #include "codegen/tune/gpu/gpu_clocks.h"
 #include "codegen/tune/gpu/instruction_count.h"
+#include "codegen/tune/gpu/memory_traffic.h"
 #include "codegen/tune/gpu/open_steps.h"
 #include "codegen/tune/gpu/thread_loop.h"
 #include "ir/ceil_div.h"
@@ -30,8 +31,8 @@
 namespace sinter::codegen {
 namespace {
 
-constexpr int64_t kSector = 32, kLine = 128, kWidestAccess = 16;  ///< bytes
-constexpr int kMaxRegisters = 255;                                ///< of a thread
+constexpr int64_t kWidestAccess = 16;  ///< bytes
+constexpr int kMaxRegisters = 255;
 
 class ClockModel {
  public:
@@ -293,11 +294,11 @@ class ClockModel {
   double add_access(UOp access, const std::vector<ThreadLoop>& loops, double iterations, bool async = false) {
     const Tile* tile = tile_of(access);
     const auto size = static_cast<int64_t>(size_of(access->src[0]->dtype));
-    // Adjacent lanes, or copies without lanes, are one access of up to 16 bytes.
+    // Adjacent lanes are one access of up to 16 bytes; so are copies without lanes, unless threads stand between them.
     int64_t vector = 1;
     for (const ThreadLoop& t : loops) {
       if (!ranges_.depends(access, t.range) || stride_of(access, t.range) != 1) continue;
-      const auto together = static_cast<int64_t>(t.lanes > 1 ? t.lanes : t.copies);
+      const auto together = static_cast<int64_t>(t.lanes > 1 || !t.digits.empty() ? t.lanes : t.copies);
       auto v = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::min(kWidestAccess / size, together))));
       while (v > 1 && (together % v || !aligned(access, t.range, loops, v))) v /= 2;
       vector = std::max(vector, v);
@@ -314,8 +315,6 @@ class ClockModel {
   /// Whether vectors of `v` elements begin at whole vectors in memory.
   bool aligned(UOp access, UOp along, const std::vector<ThreadLoop>& loops, int64_t v) {
     const Tile* tile = tile_of(access);
-    const auto has_window = [](const Tile::TileDim& d) { return d.window.has_value(); };
-    if (tile && std::ranges::none_of(tile->dims, has_window)) return true;
     for (const ThreadLoop& t : loops) {
       if (t.range == along || !ranges_.depends(access, t.range)) continue;
       const auto stride = stride_of(access, t.range);
@@ -346,16 +345,30 @@ class ClockModel {
       if (!element) return {active / kTagsPerPass, static_cast<double>(active)};
       at[i] = *element;
     }
-    std::set<int64_t> sectors, lines;
-    for (int64_t a : at)
-      for (int64_t byte = a * size; byte < (a + vector) * size; byte += std::min(kSector, vector * size)) {
-        sectors.insert(ir::floor_div(byte, kSector));
-        lines.insert(ir::floor_div(byte, kLine));
-      }
+    const std::vector<int64_t> starts = starts_of(access, loops, size);
+    double sectors = 0, lines = 0;
+    for (const int64_t start : starts) {
+      std::set<int64_t> s, l;
+      for (int64_t a : at)
+        for (int64_t byte = a * size; byte < (a + vector) * size; byte += std::min(kSector, vector * size)) {
+          s.insert(ir::floor_div(start + byte, kSector));
+          l.insert(ir::floor_div(start + byte, kLine));
+        }
+      sectors += static_cast<double>(s.size()) / static_cast<double>(starts.size());
+      lines += static_cast<double>(l.size()) / static_cast<double>(starts.size());
+    }
     // L1 has the banks of shared memory, and looks up a few lines at a time.
-    return {
-        std::max(static_cast<double>(bank_passes(at, vector, size)), static_cast<double>(lines.size()) / kTagsPerPass),
-        static_cast<double>(sectors.size())};
+    return {std::max(static_cast<double>(bank_passes(at, vector, size)), lines / kTagsPerPass), sectors};
+  }
+  /// Where requests of different iterations begin, as bytes: 0, and a step of each loop that is no whole sectors.
+  std::vector<int64_t> starts_of(UOp access, const std::vector<ThreadLoop>& loops, int64_t size) {
+    std::vector<int64_t> starts{0};
+    for (const ThreadLoop& t : loops) {
+      if (t.iterations <= 1 || !ranges_.depends(access, t.range)) continue;
+      const int64_t step = stride_of(access, t.range).value_or(0) * t.step * size;
+      if (step % kSector) starts.push_back(step);
+    }
+    return starts;
   }
 
   /// Passes over the banks for one element or vector of each thread of a warp.
@@ -399,10 +412,16 @@ class ClockModel {
     const double buffer = static_cast<double>(access->src[0]->shape.bound() * size);
     footprint = std::min(footprint, buffer) * std::max(1.0, double(kSector) / double(run * size));
     const double warps = static_cast<double>(ceil_div(schedule_.threads, kWarp));
-    double& block = l2_bytes_[{slot_of(access), access->op == Op::Store}];
-    block = std::max(block, weight * std::min(requested * warps, footprint));
-    double& most = memory_bytes_[{slot_of(access), access->op == Op::Store}];
-    most = std::max(most, std::min(all, buffer));
+    BufferTraffic& traffic = traffic_[{slot_of(access), access->op == Op::Store}];
+    const double block = std::min(requested * warps, footprint);
+    traffic.l2 = std::max(traffic.l2, weight * block);
+    traffic.once = std::max(traffic.once, std::min(all, buffer));
+    if (block > traffic.block) {
+      traffic.block = block;
+      traffic.outer.clear();
+      for (UOp r : schedule_.outer)
+        if (ranges_.depends(access, r)) traffic.outer.push_back(r);
+    }
     return std::min(1.0, footprint / std::max(requested * warps, 1.0));
   }
 
@@ -437,13 +456,16 @@ class ClockModel {
     terms_.issue = each * instructions_ * spills * warps / 4 * (1 + std::min(kMaxUnused, kUnused / (held * held)));
     terms_.tensor = each * tiles_ * warps * kMmaClocks;
     terms_.shared = each * passes_ * spills * warps;
-    double bytes = 0;
-    for (const auto& [slot, n] : l2_bytes_) bytes += n;
-    terms_.l2 = each * bytes / machine.l2_bytes;
-    bytes = 0;
-    for (const auto& [slot, n] : memory_bytes_) bytes += n;
-    const bool near = bytes <= static_cast<double>(target_.l2) / 2;
-    terms_.memory = bytes / (units * (near ? machine.l2_bytes : machine.memory_bytes));
+    double l2 = 0, once = 0, weighted = 0;
+    for (const auto& [access, t] : traffic_) {
+      l2 += t.l2, once += t.once, weighted += t.once * (access.second ? 2 - machine.read_share : machine.read_share);
+    }
+    terms_.l2 = each * l2 / machine.l2_bytes;
+    const bool near = once <= static_cast<double>(target_.l2) / 2;
+    terms_.memory = (near ? once / machine.l2_bytes : weighted / machine.memory_bytes) / units;
+    const double wave = std::min(blocks, units * std::max<double>(static_cast<double>(resident), 1));
+    terms_.reread = bytes_reread(traffic_, schedule_, blocks, wave, target_) / (units * machine.memory_bytes);
+    terms_.memory += terms_.reread;
     terms_.latency = std::ceil(blocks / (units * std::max<double>(static_cast<double>(resident), 0.1))) * latency_;
   }
 
@@ -462,8 +484,7 @@ class ClockModel {
   double latency_ = 0;
   double exchanged_ = 0;             ///< bytes of shared memory in which threads exchange results
   double registers_ = 0, held_ = 0;  ///< of accumulators and operands; of elements on their way to a ring
-  /// Bytes by slot, read and written: of a block from L2, of the launch from memory.
-  std::map<std::pair<int64_t, bool>, double> l2_bytes_, memory_bytes_;
+  MemoryTraffic traffic_;
 };
 
 }  // namespace

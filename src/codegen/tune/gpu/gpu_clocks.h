@@ -7,6 +7,8 @@
 
 namespace sinter::codegen {
 
+inline constexpr int64_t kSector = 32, kLine = 128;  ///< bytes that memory transfers, and that L1 looks up
+
 // Clocks of an H100 (SIMT kernels run at 1.98 GHz there).
 inline constexpr double kClocksPerMicrosecond = 1980;
 inline constexpr double kLaunchClocks = 4000;  ///< a launch of an empty kernel in a graph
@@ -52,6 +54,9 @@ inline constexpr double kOverlap = 8;
 struct GpuClocks {
   double l2_bytes = 22;      ///< between L1 and L2, a clock
   double memory_bytes = 11;  ///< a clock; an H100 copies 3.0 TB/s
+  /// Clocks for a byte that is read, by those for one of a copy: hand-written sums of 1 GiB read at 1.03 to 1.04 of a
+  /// copy's rate (H100, 2026-11-26). A byte that is written takes what a copy has left.
+  double read_share = 0.966;
   int64_t registers = 64 << 10;
   int64_t shared = 0;  ///< bytes for all resident blocks
   int max_threads = 2048;

@@ -17,6 +17,7 @@ constexpr int kMaxBlockThreads = 1024;
 constexpr int kMaxVectorThreads = 256;  ///< of a block whose sums have vectors: with 1024, of 64 registers, some spill
 constexpr int64_t kMaxStagedDepth = 128;            ///< reduced values of a staged factor
 constexpr int64_t kSmallKernel = kMaxBlockThreads;  ///< values of all ranges together
+constexpr int kRowsUnderWay = 8;                    ///< loads of a sum down rows that wait for memory together
 
 int64_t ceil_power(int64_t n) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1))));
@@ -166,14 +167,17 @@ class ShareGenerator {
     return used;
   }
 
-  /// Copies along the innermost reduced ranges of chains.
+  /// Copies along the innermost reduced ranges of chains. Of a sum down rows, so that several loads are under way.
   std::vector<Opt> unroll_chains() {
     std::vector<Opt> unrolled;
     for (const StatementAnalysis* w : order_) {
       if (!w->is_reduce() || w->chains() > 1 || w->reduced_ranges.empty()) continue;
       const UOp r = w->reduced_ranges.back();
       if (share_of(r) || find_opt<Unroll>(unrolled, range_id(r))) continue;
-      if (const int copies = space_.copies_of_sum(*w); copies > 1) unrolled.push_back(Unroll{range_id(r), copies});
+      int copies = space_.copies_of_sum(*w);
+      if (copies == 1 && values_of(w->node).size() == 1 && analysis_.size(r) % kRowsUnderWay == 0)
+        copies = kRowsUnderWay;
+      if (copies > 1) unrolled.push_back(Unroll{range_id(r), copies});
     }
     return unrolled;
   }

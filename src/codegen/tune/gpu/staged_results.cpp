@@ -4,12 +4,13 @@
 
 #include "codegen/kernel/access.h"
 #include "codegen/loopschedule/loop_schedule.h"
+#include "codegen/tune/gpu/gpu_clocks.h"
 #include "codegen/tune/gpu/staging.h"
 
 namespace sinter::codegen {
 namespace {
 
-constexpr int64_t kSector = 32, kVector = 16;  ///< bytes
+constexpr int64_t kVector = 16;  ///< bytes
 
 /// The dims of a store's results in a task, in the order of memory. Empty if a tile cannot have them.
 std::vector<StagedDim> dims_of_results(TuneSpace& space, UOp store, const LoopSchedule& schedule) {

@@ -7,6 +7,7 @@
 #include "codegen/kernel/access.h"
 #include "codegen/kernel/window.h"
 #include "codegen/nest/tile_copy.h"
+#include "codegen/tune/gpu/gpu_clocks.h"
 #include "codegen/tune/heuristic/operand_analysis.h"
 #include "ir/ceil_div.h"
 #include "ir/lists.h"
@@ -19,7 +20,6 @@ namespace {
 constexpr int64_t kMaxStagingRegisters = 16;  ///< registers of a thread that stage an operand, at most
 constexpr int64_t kMaxFillCopies = 8;         ///< unrolled copies of a loop that fills
 constexpr int64_t kMaxWindowCopies = 16;      ///< of all loops together that fill a tile of windows
-constexpr int64_t kLine = 128;                ///< bytes
 constexpr int64_t kSchedulers = 4;            ///< of a multiprocessor: instructions issued while the banks make a pass
 
 /// The values that a tile has: what a STORE stores.
@@ -119,22 +119,29 @@ DimOrder turned(DimOrder order, size_t near) {
   return order;
 }
 
-/// Threads along the contiguous dim first, then along the others from the last to the first. `vectors`: adjacent
-/// elements that may be copied together. `ragged`: all threads copy along joined dims, some of them once more than the
-/// others.
-void distribute(TileCopy& copy, const DimOrder& order, size_t near, int64_t vectors, int threads, bool ragged) {
+/// How the threads that copy a tile are laid out.
+struct FillShape {
+  int64_t vectors = 1;  ///< adjacent elements of memory that may be copied together
+  bool ragged = false;  ///< all threads copy along joined dims, some of them once more than the others
+  int64_t across = 1;   ///< neighboring threads that store next to each other in the tile, and are rows apart in memory
+};
+
+/// Threads `across` the tile's last dim first, then along the contiguous dim, then along the others from the last to
+/// the first.
+void distribute(TileCopy& copy, const DimOrder& order, size_t near, int threads, const FillShape& shape) {
   std::vector<size_t> turns{near};
   for (size_t i = order.dims.size(); i-- > 0;)
     if (i != near) turns.push_back(i);
+  if (shape.across > 1) std::rotate(turns.begin(), std::ranges::find(turns, order.dims.size() - 1), turns.end());
   const bool windows = has_windows(order.dims);
   int64_t left = threads, stride = 1, most = windows ? kMaxWindowCopies : std::numeric_limits<int64_t>::max();
   for (const size_t i : turns) {
     TileCopy::CopyDim& d = copy.dims[i];
     const int64_t extent = order.extent(i);
     if (i == near)
-      while (d.lanes * 2 <= vectors && extent % (d.lanes * 2) == 0) d.lanes *= 2;
-    int64_t count = std::min(left, extent / d.lanes);
-    const bool whole = !ragged || !order.has_joined(i);
+      while (d.lanes * 2 <= shape.vectors && extent % (d.lanes * 2) == 0) d.lanes *= 2;
+    int64_t count = std::min(shape.across > 1 && i == turns[0] ? shape.across : left, extent / d.lanes);
+    const bool whole = !shape.ragged || !order.has_joined(i);
     while (left % count || (whole && extent / d.lanes % count)) --count;
     d.threads = static_cast<int>(count);
     d.stride = count > 1 ? static_cast<int>(stride) : 1;
@@ -192,7 +199,7 @@ class LayoutSearch {
       reads_ *= s.read.range ? s.read.unroll : s.extent;
       rows *= s.extent;
     }
-    lines_ = lines_of_request(strides, size_of(dtype));
+    request_ = clocks_of_request(strides, static_cast<int64_t>(size_of(dtype)));
     const int64_t columns = dims.back().extent;
     rows /= columns;
     consider(copy, dtype);
@@ -220,27 +227,33 @@ class LayoutSearch {
       const BankAccess each = bank_access(layout, dtype, walks);
       return times * (kSchedulers * each.passes + each.instructions);
     };
-    // A fill has accesses to memory too: L1 looks up four lines while the banks make a pass.
-    const int64_t all = clocks(fills_, fill_) + clocks(reads_, read_) + fills_ * (1 + lines_);
+    const int64_t all = clocks(fills_, fill_) + clocks(reads_, read_) + fills_ * (1 + request_);
     if (all >= fewest_) return;
     fewest_ = all;
     best = layout;
   }
 
-  /// Lines of memory that a warp touches in one request.
-  int64_t lines_of_request(const std::vector<int64_t>& strides, size_t bytes) const {
-    std::set<int64_t> lines;
+  /// What a warp's request to memory takes: L1 looks up four lines while the banks make a pass, and L2 sends two
+  /// sectors.
+  int64_t clocks_of_request(const std::vector<int64_t>& strides, int64_t bytes) const {
+    std::set<int64_t> lines, sectors;
     for (int t = 0; t < kWarp; ++t) {
-      int64_t element = 0;
-      for (size_t d = 0; d < strides.size(); ++d) element += strides[d] * first_of(fill_[d], t);
-      lines.insert(ir::floor_div(element * static_cast<int64_t>(bytes), kLine));
+      int64_t element = 0, lanes = 1;
+      for (size_t d = 0; d < strides.size(); ++d) {
+        element += strides[d] * first_of(fill_[d], t);
+        lanes = std::max<int64_t>(lanes, fill_[d].lanes);
+      }
+      for (int64_t at = element * bytes; at < (element + lanes) * bytes; at += bytes) {
+        lines.insert(ir::floor_div(at, kLine));
+        sectors.insert(ir::floor_div(at, kSector));
+      }
     }
-    return static_cast<int64_t>(lines.size());
+    return static_cast<int64_t>(lines.size() + sectors.size() * kSchedulers / 2);
   }
 
   std::vector<ThreadWalk> fill_, read_;
   int64_t fills_ = 1, reads_ = 1;
-  int64_t lines_ = 1;  ///< of memory, that a warp touches in a request of a fill
+  int64_t request_ = 1;  ///< what memory takes for a warp's request of a fill
   int64_t fewest_ = std::numeric_limits<int64_t>::max();
 };
 
@@ -263,8 +276,16 @@ std::optional<TileCopy> stage_value(TuneSpace& space, UOp value, const std::vect
       if (d.taps) copy.dims.back().taps = range_id(d.taps);
       copy.dims.back().joined = order.has_joined(i) && i < order.last;
     }
-    distribute(copy, order, order.position_of(along), vectors_of(space, value, order, along), threads, ragged);
-    search.run(copy, order, dtype_of(value), strides_of(space, value, order.dims));
+    const size_t at = order.position_of(along);
+    const int64_t vectors = vectors_of(space, value, order, along);
+    // So many rows that a warp still reads whole sectors of each.
+    const int64_t rows =
+        at + 1 < order.dims.size() ? kWarp * vectors * static_cast<int64_t>(size_of(dtype_of(value))) / kSector : 1;
+    for (const int64_t across : std::set<int64_t>{1, near ? rows : 1}) {
+      TileCopy filled = copy;
+      distribute(filled, order, at, threads, {vectors, ragged, across});
+      search.run(filled, order, dtype_of(value), strides_of(space, value, order.dims));
+    }
   };
   std::vector<DimOrder> orders{{dims}};
   if (may_join)
@@ -295,7 +316,7 @@ std::optional<TileCopy> stage_matrices(TuneSpace& space, UOp value, std::vector<
   TileCopy copy{number, {}};
   for (const StagedDim& d : dims) copy.dims.push_back({range_id(d.range), d.level});
   const DimOrder stored{dims};
-  distribute(copy, stored, dims.size() - 1, vectors_of(space, value, stored, near), threads, false);
+  distribute(copy, stored, dims.size() - 1, threads, {vectors_of(space, value, stored, near)});
   const auto row = static_cast<int>(16 / size_of(value->dtype));
   if (dims.back().extent % row == 0) {  // eight threads name the rows of a matrix, and a warp reads four at once
     StagedDim& rows = dims[dims.size() - 2];

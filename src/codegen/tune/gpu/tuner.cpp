@@ -48,20 +48,23 @@ class Ranking {
   }
 
   /// Puts a candidate to the front if the model cannot tell it from the fastest.
-  void prefer(Candidate candidate) {
+  bool prefer(Candidate candidate) {
     std::optional<RankedCandidate> made = predict(std::move(candidate));
-    if (made && price(*made) <= kSameTime * price(list.front())) list.insert(list.begin(), *std::move(made));
+    if (!made || price(*made) > kSameTime * price(list.front())) return false;
+    list.insert(list.begin(), *std::move(made));
+    return true;
   }
 
-  /// Moves the one with the widest vectors among equals to the front: where memory bounds all of them, fewer requests
-  /// leave room for what else runs.
-  void prefer_vectors() {
-    if (list.empty() || std::string_view(list.front().terms.bound()) != "memory") return;
-    const auto widest =
-        std::max_element(list.begin(), end_within(kEqualTime), [](const RankedCandidate& a, const RankedCandidate& b) {
-          return widest_vector(a.candidate) < widest_vector(b.candidate);
+  /// Moves one among equals to the front: where memory bounds all of them, the one with the widest vectors, as fewer
+  /// requests leave room for what else runs, else the one that asks L2 for the fewest bytes.
+  void prefer_few_requests() {
+    if (list.empty()) return;
+    const bool memory = std::string_view(list.front().terms.bound()) == "memory";
+    const auto best =
+        std::min_element(list.begin(), end_within(kEqualTime), [&](const RankedCandidate& a, const RankedCandidate& b) {
+          return memory ? widest_vector(a.candidate) > widest_vector(b.candidate) : a.terms.l2 < b.terms.l2;
         });
-    std::rotate(list.begin(), widest, widest + 1);
+    std::rotate(list.begin(), best, best + 1);
   }
 
   std::vector<RankedCandidate> list;  ///< the fastest first
@@ -145,13 +148,19 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
     r.candidate.refine = nullptr;
   }
   ranking.add(std::move(details));
-  ranking.prefer_vectors();
+  ranking.prefer_few_requests();
   ranking.prefer_short_text();
   if (ranking.list.empty()) return {};
-  if (std::optional<Candidate> staged = with_staged_results(spaces.front(), ranking.list.front().candidate))
-    ranking.prefer(*std::move(staged));
+  for (size_t i = 0; i < std::min(kRefined, ranking.list.size()); ++i) {
+    // Beside the tiles of another candidate there may be room for the results.
+    std::optional<Candidate> staged = with_staged_results(spaces.front(), ranking.list[i].candidate);
+    if (!staged || ranking.prefer(*std::move(staged))) break;
+  }
   if (std::optional<Candidate> padded = with_padded_tiles(spaces.front(), ranking.list.front().candidate))
     ranking.prefer(*std::move(padded));
+  const RankedCandidate& best = ranking.list.front();
+  if (std::optional<Candidate> banded = with_task_band(spaces.front(), best.candidate, best.terms))
+    ranking.prefer(*std::move(banded));
   return std::move(ranking.list);
 }
 

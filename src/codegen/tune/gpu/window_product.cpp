@@ -62,13 +62,13 @@ class WindowGenerator {
       shares.push_back({range, lanes, unroll, count, count > 1 ? stride : 1});
       stride *= count;
     };
+    if (channels > analysis_.size(channels_)) return;
+    share(channels_, 1, 1, channels);
     for (const Window& w : windows_) {
       const auto taps = static_cast<int>(analysis_.size(w.taps));
       const bool row = w == windows_.back();
       share(w.taps, 1, row ? taps : 1, row ? 1 : taps);
     }
-    if (channels > analysis_.size(channels_)) return;
-    share(channels_, 1, 1, channels);
     const int lanes = analysis_.size(results_) % 4 == 0 ? 4 : 1;
     if (int64_t{lanes} * copies * threads > analysis_.size(results_)) return;
     share(results_, lanes, copies, threads);
@@ -88,7 +88,7 @@ class WindowGenerator {
     for (size_t i = 0; i < 2; ++i) {
       const UOp value = sides_.values[i];
       std::vector<StagedDim> dims;
-      if (i == image_) dims.push_back({channels_, -1, shares[windows_.size()].width(), shares[windows_.size()]});
+      if (i == image_) dims.push_back({channels_, -1, shares[0].width(), shares[0]});
       bool inside = false;  // ranges outside of `split` have loops around the tile
       for (UOp r : product_.reduced_ranges) {
         inside |= !split || r == split;
@@ -98,7 +98,7 @@ class WindowGenerator {
         for (size_t k = 0; i == image_ && k < windows_.size(); ++k)
           if (windows_[k].along == r) {
             dim.taps = windows_[k].taps;
-            dim.read = {r, 1, static_cast<int>(dim.extent), shares[k].threads, shares[k].stride};
+            dim.read = {r, 1, static_cast<int>(dim.extent), shares[1 + k].threads, shares[1 + k].stride};
             dim.extent = windows_[k].extent(dim.extent);
           }
         dims.push_back(dim);

@@ -61,14 +61,14 @@ const std::vector<Goal>& kernels() {
       {"column sums 4096^2", kRead, 0.8, 0.8, [] { return std::vector{stored({4096, 4096}).sum(0)}; }},
       {"transpose 4096^2", 2 * kRead, 0.88, 0.88,
        [] { return std::vector{stored({4096, 4096}).transpose().contiguous()}; }},
-      {"sum of 16M", kRead, 0.9, 0.85, [] { return std::vector{stored({1 << 24}).sum()}; }},
+      {"sum of 16M", kRead, 0.9, 0.87, [] { return std::vector{stored({1 << 24}).sum()}; }},
       {"product 1024", 72.8, 0.85, 0.85, [] { return square_product(1024, float32); }},
       {"product 4096", 2672, 0.9, 0.89, [] { return square_product(4096, float32); }},
       {"product 4096, bfloat16", 183, 0.55, 0.55, [] { return square_product(4096, bfloat16); }},
       {"product 4096, float16", 183, 0.55, 0.55, [] { return square_product(4096, float16); }},
       {"product 8192, bfloat16", 1482, 0.55, 0.55, [] { return square_product(8192, bfloat16); }},
       {"product 8192, float16", 1482, 0.55, 0.55, [] { return square_product(8192, float16); }},
-      {"attention 4x8x512x64", 94.6, 1.1, 1.15, [] { return attention_of({4, 8, 512, 64}, float32); }},
+      {"attention 4x8x512x64", 94.6, 1.1, 1.14, [] { return attention_of({4, 8, 512, 64}, float32); }},
       {"attention 1x16x4096x128, bfloat16", 427, 0.87, 0.87, [] { return attention_of({1, 16, 4096, 128}, bfloat16); }},
       {"convolution 128x32x24x24 * 32x5x5", 53, 0.48, 0.85, [] { return convolved(Part::Result); }},
       {"its gradient by the image", 83, 0.48, 0.65, [] { return convolved(Part::Input); }},
@@ -239,10 +239,9 @@ constexpr Requests kWantedRequests{1.1, 1, 14};
 /// What is asserted of kernels that do not reach kWantedRequests yet.
 const std::map<std::string_view, Requests>& open_requests() {
   static const std::map<std::string_view, Requests> all = {
-      {"attention 4x8x512x64", {1.1, 1.13, 8.1}},
-      {"convolution 128x32x24x24 * 32x5x5", {1.21, 1.01, 11.5}},  // a tile of filters that are read by vectors
+      {"convolution 128x32x24x24 * 32x5x5", {1.1, 1.01, 14}},  // a tile of filters that are read by vectors
       {"its gradient by the image", {1.7, 1, 6.6}},
-      {"its gradient by the filter", {1.2, 1.1, 12.7}},
+      {"its gradient by the filter", {1.1, 1, 13.6}},  // its finish reads elements
   };
   return all;
 }

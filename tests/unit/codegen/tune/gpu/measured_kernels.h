@@ -70,7 +70,7 @@ inline const std::vector<MeasuredKernel>& measured_kernels() {
        "16 by 16, 2 lanes 4 threads 16 by 1, slots 2) tile_copy(#8, 1 threads 64 by 4, 3.0 lanes 4 threads 4 by 1, "
        "slots 2)",
        "", [] { return matmul(stored({32, 256, 256}), stored({32, 256, 256})); }},
-      {"attention 4x8x512x64", 27827, "thread_bind(4, 256, 1) materialize(#43, 4) materialize(#17, 4)", "",
+      {"attention 4x8x512x64", 27827, "thread_bind(3, 256, 1) materialize(#41, 3) materialize(#15, 3)", "",
        [] { return attention({4, 8, 512, 64}); }},
       {"convolution 128x32x24x24 * 32x5x5", 1078, "lanes(3, 4) thread_bind(3, 8, 1) unroll(0, 4) thread_bind(0, 16, 8)",
        "", [] { return convolution({128, 32, 24, 24}, {32, 32, 5, 5}, Part::Result); }},
