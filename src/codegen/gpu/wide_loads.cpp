@@ -14,6 +14,10 @@
 namespace sinter::codegen {
 namespace {
 
+/// Threads that must fit a multiprocessor at once: with more of them, each has fewer than 96 of its 64 Ki registers. A
+/// wide load holds all of its elements at once, for which NVRTC 13 spills (an LSTM cell's kernel, 80 registers).
+constexpr int kMostThreads = 640;
+
 /// An index as another one and a constant.
 struct Offset {
   Id base = kNone;  ///< kNone: the constant alone
@@ -135,6 +139,8 @@ class LoadWidener {
 
 }  // namespace
 
-Instructions widen_loads(const Instructions& code) { return LoadWidener(code).run(); }
+Instructions widen_loads(const Instructions& code) {
+  return code.occupancy * code.threads > kMostThreads ? code : LoadWidener(code).run();
+}
 
 }  // namespace sinter::codegen

@@ -77,6 +77,17 @@ TEST_CASE("a buffer has wide accesses only, or none", "[codegen]") {
   CHECK(widths(4, {0, 1, 2, 3, 0}) == Widths{{1, 5}});
 }
 
+TEST_CASE("loads stay apart where threads have few registers", "[codegen]") {
+  const auto widths_at = [](int threads, int blocks) {
+    Program p(4);
+    for (const int64_t c : {0, 1, 2, 3}) p.load(c);
+    p.code.threads = threads, p.code.occupancy = blocks;
+    return p.widths();
+  };
+  CHECK(widths_at(256, 2) == Widths{{4, 1}});
+  CHECK(widths_at(64, 12) == Widths{{1, 4}});
+}
+
 TEST_CASE("only buffers that nobody writes are read ahead", "[codegen]") {
   CHECK(widths(4, {0, 1, 2, 3}, 1) == Widths{{1, 4}});
   CHECK(widths(4, {0, 1, 2, 3}, 2) == Widths{{1, 4}});
