@@ -16,7 +16,7 @@ namespace {
 
 /// Threads that must fit a multiprocessor at once: with more of them, each has fewer than 96 of its 64 Ki registers. A
 /// wide load holds all of its elements at once, for which NVRTC 13 spills (an LSTM cell's kernel, 80 registers).
-constexpr int kMostThreads = 640;
+constexpr int kMaxResidentThreads = 640;
 
 /// An index as another one and a constant.
 struct Offset {
@@ -140,7 +140,7 @@ class LoadWidener {
 }  // namespace
 
 Instructions widen_loads(const Instructions& code) {
-  return code.occupancy * code.threads > kMostThreads ? code : LoadWidener(code).run();
+  return code.occupancy * code.threads > kMaxResidentThreads ? code : LoadWidener(code).run();
 }
 
 }  // namespace sinter::codegen
