@@ -20,7 +20,8 @@ Instructions scalarize(const Instructions& code);
 
 /// In:  what scalarize() leaves.
 /// Out: the same values. Where each load of a buffer that is only read has neighbors in its block, so that they fill
-/// aligned accesses of 16 bytes, such a Load takes the place of the first of them. Not where threads have few registers.
+/// aligned accesses of 16 bytes, such a Load takes the place of the first of them. Not where threads have few
+/// registers.
 Instructions widen_loads(const Instructions& code);
 
 /// In:  scalar instructions.
