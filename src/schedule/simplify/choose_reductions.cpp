@@ -95,6 +95,50 @@ bool results_in_order(const Shape& shape, const ir::Ints& axes, const std::vecto
   return false;
 }
 
+/// Counts, per axis, those of the stored values below elementwise ops that have vectors along it. What does not vary
+/// along `inner` is one value or one vector for all of it, and so is not counted.
+class VectorCount {
+ public:
+  VectorCount(const std::vector<UOp>& values, size_t inner) : along(values[0]->rank()), inner_(inner) {
+    for (UOp v : values) add(v);
+  }
+  std::vector<int> along;
+
+ private:
+  static constexpr int kMaxLeaves = 64;  ///< paths through a graph may be many
+
+  void add(UOp n) {
+    if (leaves_ >= kMaxLeaves) return;
+    const bool moves = ir::is_movement(n->op);
+    if (!moves && !ir::is_alu(n->op) && n->op != Op::Tf32) return add_leaf(n);
+    if (moves) movements_.push_back(n);
+    for (UOp s : n->src) add(s);
+    if (moves) movements_.pop_back();
+  }
+  void add_leaf(UOp n) {
+    ++leaves_;
+    Strides strides = strides_of(n, {});
+    for (size_t i = movements_.size(); i-- > 0;) strides = strides_after(movements_[i], strides);
+    if (strides[inner_] == 0) return;
+    for (size_t a = 0; a < along.size(); ++a) along[a] += strides[a] == 1 || strides[a] == kUnitRuns;
+  }
+
+  const size_t inner_;
+  int leaves_ = 0;
+  std::vector<UOp> movements_;  ///< above the node, the lowest last
+};
+
+/// Whether more of the stored values have vectors along a result axis longer than `row` than along the last reduced
+/// one.
+bool results_have_more_vectors(const std::vector<UOp>& values, const ir::Ints& axes, int64_t row) {
+  const auto inner = static_cast<size_t>(axes.back());
+  const std::vector<int> along = VectorCount(values, inner).along;
+  for (size_t a = 0; a < along.size(); ++a)
+    if (values[0]->shape[a].bound() > row && !ir::contains(axes, static_cast<int64_t>(a)) && along[a] > along[inner])
+      return true;
+  return false;
+}
+
 /// The largest distance between neighbors along an axis; at least 1.
 int64_t largest_stride(const std::vector<const Strides*>& strides, size_t axis) {
   int64_t largest = 1;
@@ -105,16 +149,19 @@ int64_t largest_stride(const std::vector<const Strides*>& strides, size_t axis) 
 /// Lanes are used if all sources have unit stride along the last reduced axis. They are also used if only some do or
 /// if, on CPUs, strides are small enough to pick lanes out of whole vectors, unless vectors along an axis of the
 /// results hold more.
-int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides,
+int choose_lanes(const std::vector<UOp>& values, const ir::Ints& axes, const std::vector<const Strides*>& strides,
                  bool gpu) {
+  const Shape& shape = values[0]->shape;
   const auto inner = static_cast<size_t>(axes.back());
-  const int64_t wide = kLaneBytes / static_cast<int64_t>(size_of(dtype));
+  const int64_t wide = kLaneBytes / static_cast<int64_t>(size_of(values[0]->dtype));
   const int64_t apart = largest_stride(strides, inner);
   const auto has = [&](int64_t stride) {
     return std::ranges::any_of(strides, [&](const Strides* s) { return (*s)[inner] == stride; });
   };
-  if (has(kNoStride) || apart > (gpu ? 1 : kNear)) return 1;
-  if (has(kMixedStride) && results_in_order(shape, axes, strides, wide - 1)) return 1;
+  if (has(kNoStride) || has(kUnitRuns) || apart > (gpu ? 1 : kNear)) return 1;
+  if (has(kMixedStride) &&
+      (results_in_order(shape, axes, strides, wide - 1) || results_have_more_vectors(values, axes, wide - 1)))
+    return 1;
   int64_t total = 1;
   for (int64_t a : axes) total *= shape[a].bound();
   const int64_t row = shape[inner].bound();
@@ -327,11 +374,11 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
             contraction &&
             (target.cuda() ? n->shape.bound() >= kFewOutputs
                            : std::ranges::min(operand_reuse(values[0]->shape, axes, of(values))) >= kPacked);
-        if (!packed) attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), target.cuda());
+        if (!packed) attr.tree.lanes = choose_lanes(values, axes, of(values), target.cuda());
         if (!packed && !target.cuda() && attr.tree.lanes == 1 && is_one_row(values[0]->shape, axes, of(values))) {
           for (UOp& v : values) v = flattened(v, static_cast<size_t>(axes[0]));
           attr.axes = axes = {axes[0]};
-          attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), false);
+          attr.tree.lanes = choose_lanes(values, axes, of(values), false);
         }
         const bool rounds = dtype == DType::F32 && adds(attr.combine);
         const int64_t longest = rounds ? kChain * attr.tree.lanes : std::numeric_limits<int64_t>::max();

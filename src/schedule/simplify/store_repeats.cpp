@@ -37,7 +37,7 @@ UOp over_stored(UOp factor) {
   if (!below(Op::Expand) || below(Op::Pad)) return factor;
   Strides strides = row_major(moved.back()->src[0]->shape);
   for (size_t i = moved.size(); i-- > seen;) strides = strides_after(moved[i], strides);
-  if (!ir::contains(strides, kNoStride)) return factor;
+  if (std::ranges::none_of(strides, [](int64_t stride) { return stride < 0; })) return factor;
   ir::Graph& g = *factor->graph;
   const auto stored = [&](UOp n) { return g.make({Op::Contiguous, n->dtype, n->shape, {n}}); };
   UOp n = moved.back()->src[0];

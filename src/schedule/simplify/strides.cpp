@@ -9,8 +9,8 @@
 namespace sinter::schedule {
 namespace {
 
-/// RESHAPE where runs of axes correspond. The last axis of a run keeps its stride; the others follow if the run is
-/// contiguous.
+/// RESHAPE where groups of axes correspond. The last axis of a group keeps its stride, unless it holds more than the
+/// last axis did; the others follow if the group is contiguous.
 Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
   Strides out(to.rank(), kNoStride);
   size_t i = from.rank(), j = to.rank();
@@ -26,12 +26,12 @@ Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
         b *= to[--j].bound();
       }
     }
-    // One run: [i, i_end) became [j, j_end). Find its inner stride and whether it is contiguous.
-    int64_t step = 0, span = 1;
+    // One group: [i, i_end) became [j, j_end). Find its inner stride and whether it is contiguous.
+    int64_t step = 0, span = 1, last = 1;
     bool line = true;
     for (size_t k = i_end; k-- > i;) {
       if (from[k] == 1) continue;
-      if (span == 1) step = in[k];
+      if (span == 1) step = in[k], last = from[k].bound();
       line &= in[k] >= 0 && in[k] == step * span;
       span *= from[k].bound();
     }
@@ -41,9 +41,11 @@ Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
         out[k] = 0;
         continue;
       }
-      out[k] = line                                                                      ? step * span
-               : span == 1 && i_end - i >= 1 && to[k].bound() <= from[i_end - 1].bound() ? step
-                                                                                         : kNoStride;
+      const bool first = span == 1;
+      out[k] = line                                    ? step * span
+               : first && to[k].bound() <= last        ? step
+               : first && step == 1 && last >= kMinRun ? kUnitRuns
+                                                       : kNoStride;
       span *= to[k].bound();
     }
   }

@@ -8,11 +8,15 @@
 
 namespace sinter::schedule {
 
-/// Per axis the stride in elements; 0 along a broadcast axis; or one of the two below.
+/// Per axis the stride in elements; 0 along a broadcast axis; or one of the three below.
 using Strides = std::vector<int64_t>;
 inline constexpr int64_t kNoStride = -1;  ///< no single stride
-inline constexpr int64_t kMixedStride =
-    -2;  ///< of an elementwise result: unit stride for some operands, not for others
+/// Of an elementwise result: unit stride, or runs, for some operands, and not for others.
+inline constexpr int64_t kMixedStride = -2;
+/// Of an axis that a RESHAPE merged: no single stride, but unit stride along the last of the axes in it, which has at
+/// least kMinRun elements.
+inline constexpr int64_t kUnitRuns = -3;
+inline constexpr int64_t kMinRun = 8;
 
 /// Strides of a stored value.
 Strides row_major(const Shape& shape);

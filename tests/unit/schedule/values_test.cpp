@@ -168,7 +168,9 @@ TEST_CASE("sums in trees", "[schedule]") {
       channels = p.slot({5, 9, 30}), taps = p.slot({9, 8}), pairs = p.slot({40, 50, 2}), sixes = p.slot({40, 50, 6}),
       colors = p.slot({9, 48, 3}), long_column = p.slot({5000, 3}), fives = p.slot({300, 5}), few = p.slot({100, 2}),
       rows = p.slot({32, 3, 50}), steps = p.slot({32, 3, 24}), patches = p.slot({32, 3, 8}), narrow = p.slot({6, 64}),
-      wide = p.slot({64, 4});
+      wide = p.slot({64, 4}), heads = p.slot({3, 4, 80, 16}), turned = p.slot({3, 4, 16, 80}), scale = p.slot({64});
+  // [batch, head, row, column] as [batch, row, head and column].
+  const auto joined = [](UOp v) { return reshape(permute(v, {0, 2, 1, 3}), Shape({3, 80, 64})); };
   p.store(sum(x, {1}));
   p.store(sum(line, {0}));
   p.store(sum(column, {0}));
@@ -189,6 +191,10 @@ TEST_CASE("sums in trees", "[schedule]") {
   p.store(
       sum(window(shrink(rows, {{0, 32}, {0, 3}, {0, 32}}), 2, 4, 4, 1) * expand(patches, {32, 3, 8, 4}, {3}), {0, 2}));
   p.store(matmul(narrow, wide));
+  const UOp across = joined(permute(turned, {0, 1, 3, 2}));
+  p.store(sum(joined(heads) + joined(heads * heads) * across, {1}));
+  p.store(sum(joined(heads) + across, {1}));
+  p.store(sum((joined(heads) + across) * expand(scale, {3, 80, 64}, {0, 1}), {1}));
   Inputs in = inputs_for(p.plan, random);
   check_values(p.plan, in);
   check_meaning(p.plan, in);
@@ -219,6 +225,9 @@ TEST_CASE("sums in trees", "[schedule]") {
   CHECK(tree(16).tree == ReductionTree{8, 0});     // the gradient of taps in steps of two
   CHECK(tree(17).tree == ReductionTree{8, 0});     // patches are shorter than rows of them
   CHECK(tree(18).tree.lanes == 1);                 // as many rows of results fill vectors
+  CHECK(tree(19).tree.lanes == 1);                 // more sources have vectors along results than along rows,
+  CHECK(tree(20).tree.lanes == 16);                // as many,
+  CHECK(tree(21).tree.lanes == 16);                // and one vector for all rows does not count
 }
 
 TEST_CASE("gather and scatter: negative indices, and ones out of range", "[schedule]") {
