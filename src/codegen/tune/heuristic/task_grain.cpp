@@ -45,6 +45,17 @@ bool many_panels(TuningState& state, const TuningState::TiledProduct& p) {
   });
 }
 
+/// How many tiles lie side by side so that what they read, and all rows reread, fills half of the first cache. Their
+/// rows are stored in one go.
+double tiles_in_l1(TuningState& state, const TuningState::TiledProduct& p) {
+  const auto summed = [&](UOp r) { return contains(p.work->reduced_ranges, r); };
+  int64_t bytes = 0;
+  for (UOp a : p.work->accesses)
+    if (passes_under_rows(state.analysis, p.tile, a)) bytes += state.analysis.bytes(a, summed);
+  bytes *= state.width_of(p.tile.lane_range);
+  return bytes ? static_cast<double>(state.target.l1) / 2 / static_cast<double>(bytes) : 1;
+}
+
 /// Whether a reduction or a packed operand that does not depend on an outer range is needed at each of its values.
 bool is_recomputed_along(TuningState& state, UOp range) {
   if (std::ranges::any_of(state.packed_operands, [&](UOp v) { return !state.analysis.depends(v, range); })) return true;
@@ -119,6 +130,10 @@ void choose_task_grain(TuningState& state) {
       for (size_t i = outer.size(); i-- > 0;)
         if (!state.is_tiled(outer[i]) && stored_nearer(state, outer[i], t.row_range))
           tasks.enlarge(i, tasks.count / wanted);
+      if (t.lane_range && is_outer(t.lane_range) && stored_nearer(state, t.lane_range, t.row_range)) {
+        const auto columns = static_cast<size_t>(std::ranges::find(outer, t.lane_range) - outer.begin());
+        tasks.enlarge(columns, std::min(room(), tiles_in_l1(state, state.products[0])));
+      }
       tasks.enlarge(rows, std::min(room(), kMaxTaskRows / t.rows));
     }
   // Rows are read and written from their beginning to their end.

@@ -428,3 +428,23 @@ TEST_CASE("a matrix that lies in a cache is read as it lies", "[codegen][product
       CHECK(c.has_full_tile(1));
   }
 }
+
+TEST_CASE("of a short sum a task stores long rows, as long as what all rows share stays in the first cache",
+          "[codegen][products]") {
+  const auto columns = [](int64_t deep) {
+    KernelHarness b;  // a convolution with a window of one: [image, place] from [image, channel, place]
+    UOp x = b.buffer(Array(DType::F32, {32, deep, 1024})), w = b.buffer(Array(DType::F32, {96, deep})),
+        out = b.buffer(Array(DType::F32, {32, 96, 1024}));
+    UOp image = b.outer(32), o = b.outer(96), place = b.outer(1024), k = b.over(deep, 3);
+    b.stores(
+        {b.put(out, {image, o, place}, b.reduce(Combine::Dot, {b.at(w, {o, k}), b.at(x, {image, k, place})}, {k}))});
+    const runtime::Target target = reference_machine("x86-64-v3", 32, 16);
+    const Choice c(b, target);
+    INFO(to_string(c.opts()));
+    CHECK(c.has_full_tile(2));
+    CHECK(c.block(2) * deep * 4 <= target.l1 / 2);
+    return c.block(2);
+  };
+  CHECK(columns(16) > 128);
+  CHECK(columns(40) < 128);
+}
