@@ -1,18 +1,11 @@
 // A training step of each network of the benchmark, planned for the reference machine: how many launches it takes, how
 // much arithmetic, which grows where something is evaluated more than once, and whether kernels have vectors at all.
-#include "bench/networks/gpt.h"
-#include "bench/networks/lstm.h"
-#include "bench/networks/mixer.h"
-#include "bench/networks/mobilenet.h"
-#include "bench/networks/resnet.h"
-#include "bench/networks/transformer.h"
-#include "bench/networks/unet.h"
-#include "bench/networks/vae.h"
 #include "catch.h"
 #include "cost.h"
 #include "explain.h"
 #include "fixed_target.h"
 #include "ir/walk.h"
+#include "network_programs.h"
 #include "runtime/program/host_target.h"
 
 using namespace sinter;
@@ -25,7 +18,7 @@ struct Planned {
   double plain = 0;  ///< share of the arithmetic in kernels without vectors
 };
 
-Planned planned_values(const std::vector<Tensor>& asked) {
+Planned planned(const TensorList& asked) {
   const plan::KernelSources written = testing::explain(asked, runtime::host_target());
   const runtime::Plan& plan = written.scheduled.plan;
   Planned out{.launches = plan.launches.size()};
@@ -39,14 +32,6 @@ Planned planned_values(const std::vector<Tensor>& asked) {
   return out;
 }
 
-/// A step without its optimiser: the loss and the gradients.
-template <class Model>
-Planned planned(const Model& model, const Tensor& loss) {
-  std::vector<Tensor> asked{loss};
-  for (Tensor& g : gradient(loss, nn::parameters(model))) asked.push_back(g);
-  return planned_values(asked);
-}
-
 /// `launches` and `gflop` are what was counted when they were written down, and 1 percent.
 void check(const char* name, const Planned& got, size_t launches, double gflop) {
   INFO(name << ": " << got.launches << " launches, " << got.gflop << " GFLOP");
@@ -55,37 +40,22 @@ void check(const char* name, const Planned& got, size_t launches, double gflop) 
   CHECK(got.plain < 0.0001);
 }
 
-Tensor images(const Shape& shape) { return stored(randn(shape)); }
-Tensor classes(const Shape& shape) { return stored(randint(0, 10, shape)); }
-
-template <class Model>
-Planned classified(const Tensor& x, const Tensor& y) {
-  const Model model;
-  return planned(model, cross_entropy(model(x), y));
-}
-template <class Model>
-Planned written(int64_t n) {
-  const Model model;
-  const Shape shape{n, Model::kPositions};
-  const Tensor x = stored(randint(0, Model::kTokens, shape)), y = stored(randint(0, Model::kTokens, shape));
-  return planned(model, cross_entropy(model(x).flatten(0, 1), y.flatten()));
-}
-
 }  // namespace
 
 TEST_CASE("networks take as few launches and as little arithmetic as they did", "[networks]") {
   const FixedTarget fixed(kSmallPrograms);
   manual_seed(0);
-  const Tensor x = images({32, 3, 32, 32}), y = classes({32});
-  check("ResNet-18", classified<bench::ResNet18>(x, y), 96, 112.1);
-  check("MobileNetV2", classified<bench::MobileNetV2>(x, y), 206, 13.4);
-  check("MLP-mixer", classified<bench::Mixer>(x, y), 129, 15.1);
-  check("U-Net", classified<bench::UNet>(images({8, 3, 64, 64}), classes({8, 64, 64})), 75, 28.3);
-  check("GPT", written<bench::Gpt>(32), 80, 24.2);
-  check("transformer", written<bench::Transformer>(1), 116, 75.4);
-  check("LSTM", written<bench::LstmModel>(32), 271, 7.4);
+  const Tensor x = stored_images({32, 3, 32, 32}), y = stored_classes({32});
+  check("ResNet-18", planned(classifier_step(bench::ResNet18(), x, y)), 96, 112.1);
+  check("MobileNetV2", planned(classifier_step(bench::MobileNetV2(), x, y)), 208, 13.34);
+  check("MLP-mixer", planned(classifier_step(bench::Mixer(), x, y)), 129, 15.1);
+  const Tensor pixels = stored_images({8, 3, 64, 64}), labels = stored_classes({8, 64, 64});
+  check("U-Net", planned(classifier_step(bench::UNet(), pixels, labels)), 75, 28.3);
+  check("GPT", planned(text_step(bench::Gpt(), 32)), 80, 24.2);
+  check("transformer", planned(text_step(bench::Transformer(), 1)), 116, 75.4);
+  check("LSTM", planned(text_step(bench::LstmModel(), 32)), 271, 7.4);
   const bench::Vae vae;
-  check("VAE", planned(vae, vae.loss(images({64, 1, 28, 28}))), 22, 2.06);
+  check("VAE", planned(step_of(vae, vae.loss(stored_images({64, 1, 28, 28})))), 22, 2.06);
 }
 
 TEST_CASE("a convolution below an enlarged image is evaluated once per element", "[networks]") {
@@ -94,7 +64,7 @@ TEST_CASE("a convolution below an enlarged image is evaluated once per element",
   manual_seed(0);
   const bench::Vae vae;
   for (Tensor& p : nn::parameters(vae)) p.realize();
-  check("VAE, forward", planned_values({vae(images({32, 1, 28, 28}))}), 8, 0.324);
+  check("VAE, forward", planned({vae(stored_images({32, 1, 28, 28}))}), 8, 0.324);
 }
 
 TEST_CASE("what several layers read of a network in evaluation is one tensor of floats", "[networks]") {
@@ -103,7 +73,7 @@ TEST_CASE("what several layers read of a network in evaluation is one tensor of 
   manual_seed(0);
   bench::UNet model;
   nn::eval(model);
-  const Tensor x = images({32, 3, 64, 64});
+  const Tensor x = stored_images({32, 3, 64, 64});
   for (Tensor& p : nn::parameters(model)) p.realize();
   const std::vector<Tensor> y{model(x)};
   const plan::KernelSources written = testing::explain(y, runtime::host_target());

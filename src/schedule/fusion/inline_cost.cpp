@@ -332,6 +332,15 @@ bool Partitioner::cuts_vectors(const FusionGroup& k, IndexId ix) {
   });
 }
 
+/// Whether a loop runs over rows of the node that are shorter than a vector, one after the other: over the phases of a
+/// strided window, say.
+bool Partitioner::runs_across_short_rows(const FusionNode& s, IndexId ix) const {
+  const FusionIndex& index = space_[ix];
+  if (index.empty() || !index.back().opaque) return false;
+  const int64_t row = s.uop->shape[index.size() - 1].bound();
+  return row > 1 && row < prices_.lanes;
+}
+
 /// Evaluated separately for every index; the kernel's loops do not change.
 InlineCost Partitioner::inline_cost_per_use(const FusionGroup& k, int number, const std::vector<IndexId>& ix) {
   const FusionNode& s = node(number);
@@ -354,8 +363,10 @@ InlineCost Partitioner::inline_cost_per_use(const FusionGroup& k, int number, co
   if (s.contraction && inner)
     for (IndexId i : ix)
       ns += tile_loss(k, s, i, {}) * s.own * iterations_per_element(s, i) / static_cast<double>(ix.size());
-  if (inner && std::ranges::any_of(ix, [&](IndexId i) { return cuts_vectors(k, i); }))
-    ns += static_cast<double>(prices_.lanes - 1) * (k.time + s.own);
+  const auto others = static_cast<double>(prices_.lanes - 1);  // that wait, where a vector goes element by element
+  if (inner && std::ranges::any_of(ix, [&](IndexId i) { return cuts_vectors(k, i); })) ns += others * (k.time + s.own);
+  if (inner && std::ranges::any_of(ix, [&](IndexId i) { return runs_across_short_rows(s, i); }))
+    ns += prices_.short_rows * others * s.own * iterations;
   return {ns, ix.size() > 1 ? "reduction, at several indices"
               : times > 1   ? "reduction, recomputed"
               : inner       ? "reduction inside a loop"

@@ -152,6 +152,7 @@ class Partitioner {
   double iterations_per_element(const FusionNode& s, IndexId at) const;
   double evaluations(const FusionGroup& k, int s, IndexId at) const;
   bool cuts_vectors(const FusionGroup& k, IndexId at);
+  bool runs_across_short_rows(const FusionNode& s, IndexId ix) const;
   double reread_cost(const FusionGroup& k, const std::vector<int>& outer, const std::vector<int>& lost);
   double serialization_cost(const FusionGroup& k, const std::vector<int>& lost, double extra);
   int64_t row_bytes(const FusionGroup& k, const FusionNode& s, IndexId at, const std::vector<int>& lost) const;

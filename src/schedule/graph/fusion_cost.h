@@ -1,5 +1,5 @@
-// The cost model of the partition, in nanoseconds. It only compares fused with unfused forms, so the order of magnitude
-// is enough.
+// The cost model of the partition, in nanoseconds. It only compares fused with unfused forms, so a factor of three is
+// near enough: tests/acceptance/prices_test.cpp holds it to that.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace sinter::schedule {
 /// Prices and caps. They follow from the Target alone, so that equal Targets partition equal programs alike.
 /// prices_for() sets `lanes` and the members that are 0 here.
 struct Prices {
-  double launch = 500;               ///< ns: fork, join and dispatch
-  double small_kernel = 20000;       ///< ns: kernels below this share a launch
-  double long_sum = 500;             ///< ns on all units: with few tasks, sums in longer kernels are cut into blocks
-  double memory = 50;                ///< bytes per ns
+  double launch = 750;               ///< ns: fork, join and dispatch
+  double small_kernel = 30000;       ///< ns: kernels below this share a launch
+  double long_sum = 750;             ///< ns on all units: with few tasks, sums in longer kernels are cut into blocks
+  double memory = 33.3;              ///< bytes per ns
   double cached = 0;                 ///< bytes per ns for tensors up to `cached_bytes`
   int64_t cached_bytes = 0;          ///< a tensor up to this size counts as cached
   double elementwise = 0;            ///< simple operations per ns
@@ -38,7 +38,8 @@ struct Prices {
   double narrow_row = 0.15;   ///< share of a product's time lost when an axis of its result becomes an inner loop
   double wide_row = 8;        ///< the same, for an axis longer than a tile or rows larger than the cache
   double plain_row = 100;     ///< the same, for loops that are no matrix row and so cannot be tiled
-  double across_row = 8;      ///< cost factor beside a product for a row whose neighbors in memory are of other tasks
+  double short_rows = 4;  ///< cost factor of sums that lie in rows shorter than a vector: each lane divides by the row
+  double across_row = 8;  ///< cost factor beside a product for a row whose neighbors in memory are of other tasks
   int64_t partial_bytes = 0;  ///< most bytes of partial sums per task, for sums across outer ranges
   int64_t block_rows = 32;    ///< fewest rows in a block of a sum
   int64_t block_count = 64;   ///< blocks of a sum above which blocks get longer instead,
