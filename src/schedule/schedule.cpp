@@ -14,6 +14,7 @@
 #include "runtime/base/counters.h"
 #include "runtime/base/env.h"
 #include "runtime/base/log.h"
+#include "runtime/exec/step_cost.h"
 #include "schedule/fusion/hazards.h"
 #include "schedule/graph/rebuild_plan.h"
 #include "schedule/interpret_plan.h"
@@ -97,7 +98,12 @@ int number_of(const Var& var, const std::vector<Var>& vars) {
 class PlanWriter {
  public:
   PlanWriter(const PlanGraph& plan, const Partition& p, const runtime::Target& target)
-      : plan_(plan), p_(p), target_(target), placement_(place_values(plan, p, out_.plan)), rangeifier_(p, placement_) {}
+      : plan_(plan),
+        p_(p),
+        target_(target),
+        prices_(prices_for(target)),
+        placement_(place_values(plan, p, out_.plan)),
+        rangeifier_(p, placement_) {}
 
   void launch(const std::vector<int>& kernels) {
     std::vector<std::pair<int, std::vector<KernelInstance>>> long_ones;  // kernels of several steps
@@ -192,7 +198,18 @@ class PlanWriter {
       out_.plan.work.push_back(work_of(instance.kernel));
       out_.kernels.push_back(std::move(instance.kernel));
     }
+    step.price = std::max(time, transfer_time(step));
     out_.plan.steps.push_back(std::move(step));
+  }
+
+  /// Time in ns to read and write what a step moves, with variables at their bounds.
+  double transfer_time(const runtime::PlanStep& step) const {
+    std::vector<int64_t> most;
+    for (const Var& v : plan_.vars) most.push_back(v.max());
+    double ns = 0;
+    for (size_t i = 0; i < step.buffers.size(); ++i)
+      ns += prices_.transfer(static_cast<int64_t>(runtime::bytes_moved(out_.plan, step, i, most)));
+    return ns;
   }
 
   /// Sets `number` to that of an equal kernel and returns true, or to the number of the new kernel.
@@ -210,6 +227,7 @@ class PlanWriter {
   const PlanGraph& plan_;
   const Partition& p_;
   const runtime::Target& target_;
+  const Prices prices_;
   KernelSchedule out_;
   Placement placement_;
   Rangeifier rangeifier_;

@@ -1,16 +1,17 @@
-// The reference machine in place of the host, so that counts of launches are the same everywhere; and no fused kernel
-// has fewer parallel points than it should (parallel.h).
+// A certain machine in place of the host, so that counts of launches are the same everywhere; and no fused kernel has
+// fewer parallel points than it should (parallel.h).
 #pragma once
 
 #include "parallel.h"
 #include "runtime/program/host_target.h"
 
-/// Plans inside this scope are decided at the prices of reference_target(). Only what the host must be able to run is
-/// its own: the instruction set and the compiler.
+/// Plans inside this scope are decided at the prices of another machine, the reference machine unless one is named.
+/// Only what the host must be able to run is its own: the instruction set and the compiler.
 class FixedTarget {
  public:
   /// `least` as in ParallelCheck.
-  explicit FixedTarget(double least = 0) : parallel_(least) {
+  explicit FixedTarget(double least = 0, const sinter::runtime::Target& machine = sinter::runtime::reference_target())
+      : target_(machine), parallel_(least) {
     const sinter::runtime::Target host = sinter::runtime::host_target();
     target_.isa = host.isa;
     target_.fma = host.fma;
@@ -23,7 +24,7 @@ class FixedTarget {
   FixedTarget& operator=(const FixedTarget&) = delete;
 
  private:
-  sinter::runtime::Target target_ = sinter::runtime::reference_target();
+  sinter::runtime::Target target_;
   ParallelCheck parallel_;
 };
 

@@ -110,7 +110,7 @@ class LaunchLog final : public LaunchObserver {
     }
     double priced = 0;
     for (size_t i = launch.first; i < launch.first + launch.count; ++i)
-      priced += execution_.plan().steps[i].time * 1e-3;
+      priced += execution_.plan().steps[i].price * 1e-3;
     log(2, line + fmt::format(", priced at {:.1f} us", priced));
   }
 

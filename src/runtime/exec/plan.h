@@ -40,7 +40,8 @@ struct PlanStep {
   std::vector<int> args;
   std::vector<PlanDim> outer;  ///< the number of tasks is their product
   std::vector<int> writes;     ///< buffers among `buffers` that the step stores to
-  double time = 0;  ///< expected compute time in ns without memory transfers; decides the granularity of work sharing
+  double time = 0;   ///< expected compute time in ns without memory transfers; decides the granularity of work sharing
+  double price = 0;  ///< expected time in ns, of arithmetic or of memory transfers, whichever is longer
   /// Arguments that are the same in every run: positions in its buffers, in which steps of one program differ.
   std::vector<int64_t> offsets = {};
   /// Steps of one launch with the same value are sections of one kernel. They may write different elements of one

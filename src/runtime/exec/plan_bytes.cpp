@@ -16,7 +16,7 @@ concept SameType = std::same_as<std::remove_const_t<T>, Of>;
 void fields(auto& a, SameType<PlanDim> auto& d) { a(d.fixed, d.var); }
 void fields(auto& a, SameType<PlanBuffer> auto& b) { a(b.kind, b.dtype, b.shape, b.bound_bytes, b.first, b.last); }
 void fields(auto& a, SameType<PlanStep> auto& s) {
-  a(s.program, s.buffers, s.vars, s.args, s.outer, s.writes, s.time, s.offsets, s.section_of, s.position);
+  a(s.program, s.buffers, s.vars, s.args, s.outer, s.writes, s.time, s.price, s.offsets, s.section_of, s.position);
 }
 void fields(auto& a, SameType<SizePolynomial::Term> auto& t) { a(t.factor, t.vars); }
 void fields(auto& a, SameType<SizePolynomial> auto& m) { a(m.terms); }

@@ -11,7 +11,7 @@ namespace {
 
 /// Work worth waking another thread for, in ns and bytes. Under ThreadSanitizer every launch is split.
 constexpr bool kSmallest = kSanitizer == Sanitizer::Thread;
-constexpr double kUnitTime = kSmallest ? 1 : 2000, kUnitBytes = kSmallest ? 1 : 32 << 10;
+constexpr double kUnitTime = kSmallest ? 1 : 3000, kUnitBytes = kSmallest ? 1 : 32 << 10;
 
 StepCost step_cost(const Plan& plan, const PlanStep& step, const std::vector<int64_t>& vars) {
   const KernelWork& work = plan.work[step.program];
@@ -19,11 +19,7 @@ StepCost step_cost(const Plan& plan, const PlanStep& step, const std::vector<int
   for (int v : step.vars) sizes.push_back(vars[v]);
   for (const PlanDim& d : step.outer) outer.push_back(d.at(vars));
   double moved = 0;
-  for (size_t i = 0; i < step.buffers.size(); ++i) {
-    const PlanBuffer& b = plan.buffers[step.buffers[i]];
-    const double touched = work.accesses[i].at(sizes) * static_cast<double>(size_of(b.dtype));
-    moved += std::min(static_cast<double>(bytes_of(b, vars)), touched);
-  }
+  for (size_t i = 0; i < step.buffers.size(); ++i) moved += bytes_moved(plan, step, i, vars);
   StepCost cost;
   cost.tasks = plan.programs[step.program]->task_count(outer);
   cost.work_units = std::max(step.time / kUnitTime, moved / kUnitBytes);
@@ -41,6 +37,14 @@ size_t bytes_of(const PlanBuffer& buffer, const std::vector<int64_t>& vars) {
   int64_t count = 1;
   for (const PlanDim& d : buffer.shape) count *= d.at(vars);
   return static_cast<size_t>(count) * size_of(buffer.dtype);
+}
+
+double bytes_moved(const Plan& plan, const PlanStep& step, size_t i, const std::vector<int64_t>& vars) {
+  std::vector<int64_t> sizes;
+  for (int v : step.vars) sizes.push_back(vars[v]);
+  const PlanBuffer& b = plan.buffers[step.buffers[i]];
+  const double touched = plan.work[step.program].accesses[i].at(sizes) * static_cast<double>(size_of(b.dtype));
+  return std::min(static_cast<double>(bytes_of(b, vars)), touched);
 }
 
 std::vector<StepCost> step_costs(const Plan& plan, const std::vector<int64_t>& vars) {

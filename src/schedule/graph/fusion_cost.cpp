@@ -1,5 +1,6 @@
-// CPU rates per core were measured on one AVX-512 core and scale with the vector width. GPU rates per multiprocessor
-// are from the H200 data sheet; they are not measured, so they decide orders of magnitude only.
+// CPU rates per core are to each other as they were measured on one AVX-512 core, and scale with the vector width; in
+// all they are those of whole launches on a Zen 2, in the middle (tests/data/launch-times-zen2.tsv). GPU rates per
+// multiprocessor are from the H200 data sheet; they are not measured, so they decide orders of magnitude only.
 #include "schedule/graph/fusion_cost.h"
 
 #include <algorithm>
@@ -37,9 +38,9 @@ Prices prices_for(const runtime::Target& target) {
   Prices p;
   p.lanes = std::max(1, target.vector_bytes / 4);
   const auto lanes = static_cast<double>(p.lanes * target.threads);
-  p.elementwise = 2.25 * lanes;
-  p.contraction = (target.fma ? 7.8 : 3.9) * target.multiplies_per_cycle * lanes;
-  p.cached = 100.0 * target.threads;
+  p.elementwise = 1.5 * lanes;
+  p.contraction = (target.fma ? 5.2 : 2.6) * target.multiplies_per_cycle * lanes;
+  p.cached = 66.7 * target.threads;
   p.cached_bytes = target.l2;
   p.parallel = target.parallel_units;
   p.row_bytes = target.l1 / 2;

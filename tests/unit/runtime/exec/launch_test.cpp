@@ -17,7 +17,7 @@ using namespace runtime_test;
 
 namespace {
 
-constexpr double kWorth = 2000;  // ns of what is worth a thread: kPieceTime of runtime/exec/step_cost.cpp
+constexpr double kWorth = 3000;  // ns of what is worth a thread: kUnitTime of runtime/exec/step_cost.cpp
 
 /// Kernels of some points, each with its program, over one buffer of so many numbers, in one launch.
 struct Together {

@@ -1,0 +1,192 @@
+// The prices of launches against times that a machine took for them. tests/data/README.md has the table's format.
+// LAUNCH_TIMES=FILE records it anew, on a machine that is what recorded_machine() says; SHOW_PRICES=1 lists each time
+// with its price.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include "catch.h"
+#include "explain.h"
+#include "fixed_target.h"
+#include "network_programs.h"
+#include "repository.h"
+#include "runtime/exec/step_cost.h"
+#include "runtime/program/host_target.h"
+#include "unit/runtime_support.h"
+
+using namespace sinter;
+
+namespace {
+
+constexpr const char* kTable = "tests/data/launch-times-zen2.tsv";
+constexpr double kWithin = 3;        ///< factor between a price and the time, at most
+constexpr double kShortest = 1000;   ///< us: of the launches that count
+constexpr double kMostMissing = .2;  ///< share of the recorded time in launches that plans have no longer
+constexpr int kRuns = 9;
+
+/// Two cores of an EPYC Zen 2.
+runtime::Target recorded_machine() {
+  runtime::Target zen2;
+  runtime::set_isa(zen2, "x86-64-v3");
+  zen2.multiply_latency = 5;
+  zen2.l1 = 32 << 10;
+  zen2.l2 = 512 << 10;
+  zen2.l3 = 16 << 20;
+  zen2.near_l3 = true;
+  zen2.threads = 2;
+  zen2.parallel_units = 8;
+  return zen2;
+}
+
+/// What a program asks for, on parameters that are stored.
+using Program = std::function<TensorList()>;
+
+template <class Model>
+std::shared_ptr<Model> stored_model() {
+  auto model = std::make_shared<Model>();
+  for (Tensor& p : nn::parameters(*model)) p.realize();
+  return model;
+}
+
+template <class Model>
+Program training(const Tensor& x, const Tensor& classes) {
+  return [=, model = stored_model<Model>()] { return classifier_step(*model, x, classes); };
+}
+template <class Model>
+Program text_training() {
+  return [model = stored_model<Model>(), n = 32] { return text_step(*model, n); };
+}
+template <class Model>
+Program inference(const Tensor& x) {
+  auto model = stored_model<Model>();
+  nn::eval(*model);
+  return [=] {
+    const no_grad guard;
+    return TensorList{(*model)(x)};
+  };
+}
+
+struct Named {
+  const char* name;
+  Program (*make)();
+};
+constexpr Named kPrograms[] = {
+    {"train:resnet18:32",
+     [] { return training<bench::ResNet18>(stored_images({32, 3, 32, 32}), stored_classes({32})); }},
+    {"train:mobilenet:32",
+     [] { return training<bench::MobileNetV2>(stored_images({32, 3, 32, 32}), stored_classes({32})); }},
+    {"train:mixer:32", [] { return training<bench::Mixer>(stored_images({32, 3, 32, 32}), stored_classes({32})); }},
+    {"train:unet:8", [] { return training<bench::UNet>(stored_images({8, 3, 64, 64}), stored_classes({8, 64, 64})); }},
+    {"train:gpt:32", text_training<bench::Gpt>},
+    {"train:lstm:32", text_training<bench::LstmModel>},
+    {"train:vae:64",
+     [] {
+       return Program([vae = stored_model<bench::Vae>(), x = stored_images({64, 1, 28, 28})] {
+         return step_of(*vae, vae->loss(x));
+       });
+     }},
+    {"infer:resnet18:32", [] { return inference<bench::ResNet18>(stored_images({32, 3, 32, 32})); }},
+    {"infer:mobilenet:32", [] { return inference<bench::MobileNetV2>(stored_images({32, 3, 32, 32})); }},
+    {"infer:unet:32", [] { return inference<bench::UNet>(stored_images({32, 3, 64, 64})); }},
+};
+
+/// A launch is known by the name of its first kernel and by its work, as DEBUG=2 prints them.
+using LaunchKey = std::string;
+LaunchKey key_of(const std::string& name, size_t count, double mflop, double mb) {
+  return fmt::format("{}{}\t{:.4f}\t{:.4f}", name, count > 1 ? fmt::format(" and {} more", count - 1) : "", mflop, mb);
+}
+
+/// Prices of the launches of a plan, in us.
+std::map<LaunchKey, double> priced(const TensorList& asked) {
+  const plan::KernelSources written = testing::explain(asked, runtime::host_target());
+  const runtime::Plan& plan = written.scheduled.plan;
+  std::map<LaunchKey, double> prices;
+  size_t next = 0;
+  for (const int count : plan.launches) {
+    const std::string& name = written.scheduled.kernels[static_cast<size_t>(plan.steps[next].program)].name;
+    double flops = 0, bytes = 0, ns = 0;
+    for (const size_t end = next + static_cast<size_t>(count); next < end; ++next) {
+      const runtime::PlanStep& step = plan.steps[next];
+      flops += plan.work[static_cast<size_t>(step.program)].flops.at({});
+      for (size_t i = 0; i < step.buffers.size(); ++i) bytes += runtime::bytes_moved(plan, step, i, {});
+      ns += step.price;
+    }
+    prices[key_of(name, static_cast<size_t>(count), flops * 1e-6, bytes * 1e-6)] = ns * 1e-3;
+  }
+  return prices;
+}
+
+/// Median times of the launches of a program that repeats, in us.
+std::map<LaunchKey, double> timed(const Program& program) {
+  realize_all(program());  // compiles
+  runtime_test::CapturedLog log;
+  const runtime_test::ScopedEnv setting("DEBUG", "2");
+  for (int i = 0; i < kRuns; ++i) realize_all(program());
+  std::map<LaunchKey, std::vector<double>> times;
+  static const std::regex line(
+      R"( *(\w+?)_[0-9a-f]{16}(?: and (\d+) more)? +\d+ tasks +([\d.]+) us +([\d.]+) MB +([\d.]+) MFLOP.*)");
+  std::istringstream lines(log.text());
+  std::smatch m;
+  for (std::string text; std::getline(lines, text);)
+    if (std::regex_match(text, m, line)) {
+      const size_t count = m[2].matched ? std::stoul(m[2]) + 1 : 1;
+      times[key_of(m[1], count, std::stod(m[5]), std::stod(m[4]))].push_back(std::stod(m[3]));
+    }
+  std::map<LaunchKey, double> medians;
+  for (auto& [key, all] : times) {
+    std::ranges::nth_element(all, all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
+    medians[key] = all[all.size() / 2];
+  }
+  return medians;
+}
+
+void record(const char* path) {
+  REQUIRE(runtime::host_target().key() == recorded_machine().key());
+  std::ofstream table(path);
+  for (const auto& [name, make] : kPrograms)
+    for (const auto& [launch, us] : timed(make()))
+      if (us > kShortest) table << fmt::format("{}\t{}\t{:.0f}\n", name, launch, us);
+}
+
+}  // namespace
+
+TEST_CASE("prices of the networks' launches are near the times that a Zen 2 took", "[networks]") {
+  manual_seed(0);
+  if (const char* path = std::getenv("LAUNCH_TIMES")) return record(path);
+  const FixedTarget fixed(kSmallPrograms, recorded_machine());
+  std::map<std::string, std::map<LaunchKey, double>> recorded;
+  std::istringstream table(repository_text(kTable));
+  for (std::string row; std::getline(table, row);) {
+    const size_t name = row.find('\t'), time = row.rfind('\t');
+    recorded[row.substr(0, name)][row.substr(name + 1, time - name - 1)] = std::stod(row.substr(time + 1));
+  }
+  CHECK(recorded.size() == std::size(kPrograms));
+  for (const auto& [name, make] : kPrograms) {
+    const std::map<LaunchKey, double> prices = priced(make()());
+    double all = 0, missing = 0;
+    for (const auto& [launch, us] : recorded[name]) {
+      INFO(name << ": " << launch);
+      all += us;
+      const auto found = prices.find(launch);
+      if (found == prices.end()) {
+        missing += us;
+        continue;
+      }
+      if (std::getenv("SHOW_PRICES"))
+        fmt::print("{:.2f}\t{:.0f} us\t{:.0f} us\t{} {}\n", us / found->second, us, found->second, name, launch);
+      INFO("took " << us << " us, priced at " << found->second << " us");
+      CHECK(us < kWithin * found->second);
+      CHECK(us > found->second / kWithin);
+    }
+    INFO(name << ": of " << all << " us, " << missing << " in launches that the plan no longer has: record anew");
+    CHECK(missing <= kMostMissing * all);
+  }
+}
