@@ -133,6 +133,7 @@ class PlanWriter {
   KernelSchedule take_schedule() {
     if (!invariant_scatters.empty()) return {};
     share_offsets(out_.kernels, out_.plan);
+    if (target_.cuda()) collapse_kernels();
     runtime::set_lifetimes(out_.plan);
     if (runtime::logging(3)) runtime::log(3, to_string(out_.plan));
     return std::move(out_);
@@ -148,7 +149,6 @@ class PlanWriter {
     const double time = p_.kernels[k].time;
     const int position = position_of(p_.kernels[k]);
     if (target_.cuda()) {  // a launch costs more than a section; neighboring threads would take neighboring phases
-      codegen::collapse_axes(instance.kernel);
       add(std::move(instance), time, -1, position);
       return;
     }
@@ -158,6 +158,20 @@ class PlanWriter {
       codegen::collapse_axes(section.kernel);
       split_polyphase(section.kernel);
       add(std::move(section), time / static_cast<double>(count), count > 1 ? k : -1, position);
+    }
+  }
+
+  /// Once kernels share offsets, which belong to outer dims more often before.
+  void collapse_kernels() {
+    for (codegen::Kernel& kernel : out_.kernels) codegen::collapse_axes(kernel);
+    for (runtime::PlanStep& step : out_.plan.steps) {
+      const std::vector<Dim>& outer = out_.kernels[static_cast<size_t>(step.program)].outer;
+      if (outer.size() == step.outer.size()) continue;
+      std::vector<runtime::PlanDim> symbolic;  // these stay as they are
+      std::ranges::copy_if(step.outer, std::back_inserter(symbolic), [](const auto& d) { return d.var >= 0; });
+      auto next = symbolic.begin();
+      step.outer =
+          ir::mapped(outer, [&](const Dim& d) { return d.symbolic() ? *next++ : runtime::PlanDim{d.value()}; });
     }
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "explain.h"
 #include "on_cpu.h"
 #include "runtime/cuda/context.h"
 #include "schedule/schedule.h"
@@ -193,4 +194,22 @@ TEST_CASE("cat of hundreds of small tensors takes a few bodies on a GPU", "[cuda
   CHECK(cat(parts, 0).to_vector<float>() == joined(form, 300));
   CHECK(made.bodies <= 12);
   CHECK(made.launches <= 8);
+}
+
+TEST_CASE("rows of a tensor share a kernel on a GPU, which reads them in vectors", "[schedule]") {
+  constexpr int64_t kRows = 1024;
+  for (const int64_t parts : {4, 12}) {
+    const Tensor x = zeros({parts * kRows, 512}).contiguous().realize();
+    std::vector<Tensor> asked;
+    for (int64_t i = 0; i < parts; ++i) asked.push_back(x.index({Slice(i * kRows, (i + 1) * kRows)}) * 2);
+    const plan::KernelSources made = testing::explain(asked, runtime::cuda_target({}));
+    REQUIRE(made.sources.size() == 1);
+    INFO(made.sources[0].text);
+    CHECK(made.scheduled.kernels[0].outer == std::vector<Dim>{kRows * 512});
+    CHECK(made.sources[0].text.find("f32x4") != std::string::npos);
+    for (const runtime::PlanStep& step : made.scheduled.plan.steps) {
+      REQUIRE(step.outer.size() == 1);
+      CHECK(step.outer[0].fixed == kRows * 512);
+    }
+  }
 }
