@@ -31,21 +31,23 @@ std::vector<Id> blocks_of_task(BlockWriter& emit, Id task, std::span<const LoopA
     add_digits(emit, task, counts, numbers);
     return numbers;
   }
-  const auto at = static_cast<size_t>(band - axes.begin());
-  if (at > 0) {
-    const Id inside = product(emit, counts.subspan(at));
-    add_digits(emit, emit.divide_unsigned(Op::IDiv, task, inside), counts.first(at), numbers);
-    task = emit.divide_unsigned(Op::Mod, task, inside);
+  const auto banded = static_cast<size_t>(band - axes.begin());
+  if (banded > 0) {
+    const Id behind = product(emit, counts.subspan(banded));
+    add_digits(emit, emit.divide_unsigned(Op::IDiv, task, behind), counts.first(banded), numbers);
+    task = emit.divide_unsigned(Op::Mod, task, behind);
   }
-  const Id most = emit.number((*band)->band), tasks = emit.index(Op::Mul, product(emit, counts.subspan(at + 1)), most);
-  const Id first = emit.index(Op::Mul, emit.divide_unsigned(Op::IDiv, task, tasks), most);
-  task = emit.divide_unsigned(Op::Mod, task, tasks);
+  const Id size = emit.number((*band)->band);
+  const Id tasks_of_band = emit.index(Op::Mul, product(emit, counts.subspan(banded + 1)), size);
+  const Id first = emit.index(Op::Mul, emit.divide_unsigned(Op::IDiv, task, tasks_of_band), size);
+  task = emit.divide_unsigned(Op::Mod, task, tasks_of_band);
   int64_t count = 0;
-  const bool whole = emit.known(counts[at], count) && count % (*band)->band == 0;
-  // The last band may have fewer blocks.
-  const Id blocks = whole ? most : emit.index(Op::Min, emit.index(Op::Sub, counts[at], first), most);
+  const bool whole = emit.known(counts[banded], count) && count % (*band)->band == 0;
+  // The last band may have fewer blocks. At least one: with that bound, indices of 32 bits suffice.
+  const auto rest = [&] { return emit.index(Op::Min, emit.index(Op::Sub, counts[banded], first), size); };
+  const Id blocks = whole ? size : emit.index(Op::Max, rest(), emit.number(1));
   numbers.push_back(emit.index(Op::Add, first, emit.divide_unsigned(Op::Mod, task, blocks)));
-  add_digits(emit, emit.divide_unsigned(Op::IDiv, task, blocks), counts.subspan(at + 1), numbers);
+  add_digits(emit, emit.divide_unsigned(Op::IDiv, task, blocks), counts.subspan(banded + 1), numbers);
   return numbers;
 }
 

@@ -9,8 +9,8 @@
 
 namespace sinter::codegen {
 
-/// The number of a task's block of each axis. `counts`: of the blocks of each. The last axis varies fastest, but that
-/// tasks go through a band (TaskBand) before the next block of the axes behind it.
+/// The number of a task's block of each axis. `counts`: of the blocks of each. Without a band (TaskBand), the last axis
+/// varies fastest. With one, its blocks vary fastest, then the axes behind it, then its bands.
 std::vector<Id> blocks_of_task(BlockWriter& emit, Id task, std::span<const LoopAxis* const> axes,
                                std::span<const Id> counts);
 

@@ -113,8 +113,8 @@ struct TaskBlock {
   int64_t size = 1;
   friend bool operator==(const TaskBlock&, const TaskBlock&) = default;
 };
-/// Tasks go through `blocks` blocks of an outer range, a band, before the next block of any range behind it (GPU; else
-/// the last range varies fastest). Blocks that run at the same time then share more of what they read.
+/// Tasks go through `blocks` blocks of an outer range, a band, before the next block of any range behind it: blocks
+/// that run at the same time share more of what they read. Without a band the last range varies fastest.
 struct TaskBand {
   int range = 0;
   int64_t blocks = 1;

@@ -1,6 +1,7 @@
 // In which order tasks go through blocks.
 #include "codegen/emit/task_order.h"
 #include "codegen/loopschedule/opt.h"
+#include "codegen/nest/loop_tree.h"
 #include "unit/codegen/cuda_support.h"
 
 using namespace codegen_test;
@@ -66,4 +67,31 @@ TEST_CASE("bands change no bit", "[codegen][cuda]") {
     b.check(list);
     gpu.check(b, {list});
   }
+}
+
+TEST_CASE("bands of a size that varies: the same bits, and indices of 32 bits", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  const Var rows("rows", 1, 4096);
+  for (const int64_t n : {1, 7, 16, 21}) {
+    KernelHarness b;
+    UOp in = b.buffer(random_array(DType::F32, {n, 11}, 1), Shape{rows(n), 11}),
+        out = b.buffer(Array(DType::F32, {n, 11}), Shape{rows(n), 11});
+    UOp i = b.outer(rows(n)), j = b.outer(11), x = b.at(in, {i, j});
+    b.stores({b.put(out, {i, j}, x + x)});
+    const std::vector<Opt> list{TaskBand{0, 8}};
+    const std::string text = gpu.check(b, {list}).at(0);
+    INFO(text);
+    CHECK(count(text, "sn_udiv_u32(") > 1);
+    CHECK(count(text, "_u64(") + count(text, "_i64(") == 0);
+  }
+}
+
+TEST_CASE("a band has 2 to 1024 blocks of an outer range, and a kernel one band", "[codegen]") {
+  const KernelHarness b = doubled(3, 7, 11);
+  const codegen::Kernel kernel = codegen::normalize(b.kernel).main;
+  CHECK(codegen::is_legal(kernel, {TaskBand{1, 2}}));
+  CHECK(codegen::is_legal(kernel, {TaskBand{1, 1024}}));
+  CHECK_FALSE(codegen::is_legal(kernel, {TaskBand{1, 1}}));
+  CHECK_FALSE(codegen::is_legal(kernel, {TaskBand{1, 1025}}));
+  CHECK_FALSE(codegen::is_legal(kernel, {TaskBand{0, 2}, TaskBand{1, 2}}));
 }
