@@ -19,9 +19,8 @@ namespace sinter::codegen {
 Instructions scalarize(const Instructions& code);
 
 /// In:  what scalarize() leaves.
-/// Out: the same values. Where each load of a buffer that is only read has neighbors in its block, so that they fill
-/// aligned accesses of 16 bytes, such a Load takes the place of the first of them. Not where threads have few
-/// registers.
+/// Out: the same values. If all loads of a buffer that is only read are whole groups of neighbors, 16 bytes that are
+/// aligned, one Load of a vector replaces each group. Nothing changes where threads have few registers.
 Instructions widen_loads(const Instructions& code);
 
 /// In:  scalar instructions.

@@ -6,7 +6,7 @@
 namespace sinter::codegen {
 
 int64_t IndexAlignment::of_number(int64_t n) {
-  return n == 0 ? kMost : std::min<int64_t>(kMost, int64_t{1} << std::countr_zero(static_cast<uint64_t>(n)));
+  return n == 0 ? kMax : std::min<int64_t>(kMax, int64_t{1} << std::countr_zero(static_cast<uint64_t>(n)));
 }
 
 int64_t IndexAlignment::find(const Inst& n) {
@@ -20,7 +20,7 @@ int64_t IndexAlignment::find(const Inst& n) {
     case Op::Min:
     case Op::Max:
     case Op::Mod: return std::min(of(n.src[0]), of(n.src[1]));
-    case Op::Mul: return std::min(kMost, of(n.src[0]) * of(n.src[1]));
+    case Op::Mul: return std::min(kMax, of(n.src[0]) * of(n.src[1]));
     case Op::Cast: return is_float(code_[n.src[0]].type.dtype) ? 1 : of(n.src[0]);
     default: return 1;
   }

@@ -10,11 +10,9 @@ namespace sinter::codegen {
 
 inline constexpr int64_t kAccessBytes = 16;  ///< of the widest access to memory
 
-/// A power of two, up to kMost, that divides every value of an index.
+/// A power of two, up to 16, that divides every value of an index.
 class IndexAlignment {
  public:
-  static constexpr int64_t kMost = 16;
-
   explicit IndexAlignment(const Instructions& code) : code_(code), known_(code.insts.size(), 0) {}
 
   int64_t of(Id id) {
@@ -22,9 +20,11 @@ class IndexAlignment {
     if (known == 0) known = find(code_[id]);
     return known;
   }
-  static int64_t of_number(int64_t n);
 
  private:
+  static constexpr int64_t kMax = 16;
+
+  static int64_t of_number(int64_t n);
   int64_t find(const Inst& n);
 
   const Instructions& code_;

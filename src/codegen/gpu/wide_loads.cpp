@@ -1,7 +1,7 @@
-// Loads of neighbors, as unrolled copies of a loop make them, become one access. Compilers do not know that buffers are
-// aligned. Only for buffers that the kernel does not write, so that nothing stands between their loads, and of which
-// every access then is 16 bytes wide: behind an aligned one, NVRTC 13 reads single elements as 16 bytes too, which a
-// buffer may not have.
+// Unrolled copies of a loop load neighbors. They become one access here, since compilers do not know that buffers are
+// aligned. The function does not write the buffer, so that no store stands between its loads. All of its accesses to
+// the buffer become 16 bytes wide, or none: behind a wide one, NVRTC 13 reads single elements as 16 bytes too, which
+// the buffer may not have.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,9 +14,9 @@
 namespace sinter::codegen {
 namespace {
 
-/// Threads that must fit a multiprocessor at once: with more of them, each has fewer than 96 of its 64 Ki registers. A
-/// wide load holds all of its elements at once, for which NVRTC 13 spills (an LSTM cell's kernel, 80 registers).
-constexpr int kMaxResidentThreads = 640;
+/// Threads that must fit a multiprocessor at once. With more of them, each has fewer than 96 of its 64 Ki registers,
+/// and NVRTC 13 spills what wide loads hold (80 registers, an LSTM cell's kernel).
+constexpr int kMaxResidentThreads = 672;
 
 /// An index as another one and a constant.
 struct Offset {
@@ -68,7 +68,7 @@ class LoadWidener {
     const Id id = code_.blocks[block][place];
     const Inst& n = code_[id];
     if (n.code != InstCode::Load || n.type.lanes == width_of(n.type.dtype)) return;
-    const bool plain = n.src.size() == 1 && n.type.lanes == 1 && n.imm < code_.params && !code_.slots[n.imm].written;
+    const bool plain = n.src.size() == 1 && n.type.lanes == 1 && !code_.slots[n.imm].written;  // tiles are written
     const Offset at = offset_of(n.src[0]);
     if (!plain || !rows_[{block, n.imm, at.base}].try_emplace(at.constant, Element{id, place}).second)
       narrow_.insert(n.imm);
@@ -140,7 +140,7 @@ class LoadWidener {
 }  // namespace
 
 Instructions widen_loads(const Instructions& code) {
-  return code.occupancy * code.threads > kMaxResidentThreads ? code : LoadWidener(code).run();
+  return std::max(code.occupancy, 1) * code.threads > kMaxResidentThreads ? code : LoadWidener(code).run();
 }
 
 }  // namespace sinter::codegen

@@ -47,6 +47,7 @@ int resident_by_registers(int registers, int threads, const runtime::Target& tar
 std::string to_string(const ClockTerms& t) {
   std::string out = fmt::format("{:.1f} us by {}:", t.microseconds(), t.bound());
   for (const auto& [name, clocks] : list_of(t)) out += fmt::format(" {} {:.0f}", name, clocks);
+  if (t.reread > 0.01 * t.memory) out += fmt::format(" (reread {:.0f})", t.reread);
   return out + fmt::format(" start {:.0f}; {} blocks of {} threads, {} at once, {} registers", t.start, t.blocks,
                            t.threads, t.resident, t.registers);
 }

@@ -16,7 +16,7 @@ struct BufferTraffic {
   double l2 = 0;               ///< bytes of a block, weighted by what they take
   double block = 0;            ///< bytes of a block
   double once = 0;             ///< bytes of all blocks, each byte once
-  std::vector<ir::UOp> outer;  ///< ranges that tasks count on which `block` depends
+  std::vector<ir::UOp> outer;  ///< outer ranges that `block` depends on
 };
 /// By slot, read and written.
 using MemoryTraffic = std::map<std::pair<int64_t, bool>, BufferTraffic>;

@@ -132,7 +132,7 @@ void distribute(TileCopy& copy, const DimOrder& order, size_t near, int threads,
   std::vector<size_t> turns{near};
   for (size_t i = order.dims.size(); i-- > 0;)
     if (i != near) turns.push_back(i);
-  if (shape.across > 1) std::rotate(turns.begin(), std::ranges::find(turns, order.dims.size() - 1), turns.end());
+  if (shape.across > 1) std::swap(turns[0], *std::ranges::find(turns, order.dims.size() - 1));
   const bool windows = has_windows(order.dims);
   int64_t left = threads, stride = 1, most = windows ? kMaxWindowCopies : std::numeric_limits<int64_t>::max();
   for (const size_t i : turns) {

@@ -152,7 +152,7 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
   ranking.prefer_short_text();
   if (ranking.list.empty()) return {};
   for (size_t i = 0; i < std::min(kRefined, ranking.list.size()); ++i) {
-    // Beside the tiles of another candidate there may be room for the results.
+    // Without room beside the tiles of one candidate, the next one is tried. Without results to stage, none is.
     std::optional<Candidate> staged = with_staged_results(spaces.front(), ranking.list[i].candidate);
     if (!staged || ranking.prefer(*std::move(staged))) break;
   }

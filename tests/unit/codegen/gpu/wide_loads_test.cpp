@@ -39,11 +39,28 @@ struct Program {
     const Id value = add({InstCode::Load, {DType::F32, 1}, {at}, slot});
     add({InstCode::Store, {}, {at, value}, 1});
   }
-  /// Lanes and number of the loads.
+  /// The constant that an index adds to the loop's variable.
+  int64_t constant_of(const Instructions& in, Id index) const {
+    if (index == loop) return 0;
+    const Inst& sum = in[index];
+    REQUIRE((sum.op == Op::Add && sum.src[0] == loop));
+    return in[sum.src[1]].number.as_int();
+  }
+  /// Lanes and number of the loads, which give each store what it had before.
   std::map<int, int> widths() const {
     codegen::verify(code);
     const Instructions made = codegen::widen_loads(code);
     codegen::verify(made);
+    for (Id id : code.blocks[1]) {
+      const Inst& store = code[id];
+      if (store.code != InstCode::Store) continue;
+      const Inst& before = code[store.src[1]];
+      const Inst& now = made[store.src[1]];
+      const bool part = now.code == InstCode::Part;
+      const Inst& load = part ? made[now.src[0]] : now;
+      CHECK(load.imm == before.imm);
+      CHECK(constant_of(made, load.src[0]) + (part ? now.imm : 0) == constant_of(code, before.src[0]));
+    }
     std::map<int, int> all;
     for (const auto& block : made.blocks)
       for (Id id : block)
