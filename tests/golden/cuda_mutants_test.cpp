@@ -81,7 +81,13 @@ std::vector<Tensor> image_gradient() {
   return gradient((conv2d(image, floats({16, 8, 3, 3})) * floats({8, 16, 8, 8})).sum(), {image});
 }
 
-/// Every kernel of the golden programs, a product, a convolution, its gradient, and kernels on tensor cores.
+/// A gradient by the filters: sums over images and places, whose factors are tiles of windows and of rows.
+std::vector<Tensor> filter_gradient() {
+  const Tensor filters = floats({32, 16, 3, 3}).requires_grad();
+  return gradient((conv2d(floats({2, 16, 6, 6}), filters) * floats({2, 32, 4, 4})).sum(), {filters});
+}
+
+/// Every kernel of the golden programs, a product, a convolution, its gradients, and kernels on tensor cores.
 std::vector<Subject> subjects(const runtime::Target& target) {
   std::vector<Subject> all;
   for (const golden::Program& program : golden::programs()) add(all, program, target);
@@ -89,6 +95,7 @@ std::vector<Subject> subjects(const runtime::Target& target) {
   add(all, {"convolution", convolution}, target, {"window sum\n", "split(", " & "});
   add(all, {"gradient by the image", image_gradient}, target, {"window sum\n", "split("});
   all.back().unreached_bounds = 2;  // the ends of the tile's rows: the text has no steps that would read behind them
+  add(all, {"gradient by the filters", filter_gradient}, target, {"window\n", "split("});
   const std::vector<std::string> rings{"sn_mma_", "sn_ldmatrix", "sn_copy_async_"};
   add(all, {"bfloat16 product", short_product}, target, rings);
   add(all, {"bfloat16 attention", short_attention}, target, rings);

@@ -140,8 +140,10 @@ class BarrierPlanner {
     return !(item.kind == ItemKind::Init || item.kind == ItemKind::Finish) || !s.is_reduce() || s.carried();
   }
   bool needs_barrier(const LoopItem& item, const AccessSet& touched) const {
-    if (item.has_body())
-      return std::ranges::any_of(item.body, [&](const LoopItem& i) { return needs_barrier(i, touched); });
+    if (item.has_body()) {  // what lies behind a barrier of its own needs none before the body
+      const auto end = std::ranges::find(item.body, ItemKind::Barrier, &LoopItem::kind);
+      return std::any_of(item.body.begin(), end, [&](const LoopItem& i) { return needs_barrier(i, touched); });
+    }
     if (!touches(item)) return false;
     const auto s = static_cast<size_t>(item.statement);
     return std::ranges::any_of(touched, [&](const auto& before) {
