@@ -74,6 +74,11 @@ Program inference(const Tensor& x) {
   };
 }
 
+template <class Model>
+Program text_inference() {
+  return inference<Model>(stored(randint(0, Model::kTokens, {32, Model::kPositions})));
+}
+
 struct Named {
   const char* name;
   Program (*make)();
@@ -95,7 +100,11 @@ constexpr Named kPrograms[] = {
      }},
     {"infer:resnet18:32", [] { return inference<bench::ResNet18>(stored_images({32, 3, 32, 32})); }},
     {"infer:mobilenet:32", [] { return inference<bench::MobileNetV2>(stored_images({32, 3, 32, 32})); }},
+    {"infer:mixer:32", [] { return inference<bench::Mixer>(stored_images({32, 3, 32, 32})); }},
     {"infer:unet:32", [] { return inference<bench::UNet>(stored_images({32, 3, 64, 64})); }},
+    {"infer:gpt:32", text_inference<bench::Gpt>},
+    {"infer:lstm:32", text_inference<bench::LstmModel>},
+    {"infer:vae:32", [] { return inference<bench::Vae>(stored_images({32, 1, 28, 28})); }},
 };
 
 /// A launch is known by the name of its first kernel and by its work, as DEBUG=2 prints them.

@@ -51,21 +51,25 @@ BankAccess bank_access(const TileCopy& layout, DType dtype, std::span<const Thre
   int64_t width = std::min<int64_t>(last.lanes, kWidest / size);
   while (pitch % width) width /= 2;  // rows begin at whole vectors
   for (const ThreadWalk& d : dims.first(dims.size() - 1)) rows *= d.lanes;
-  /// The offset of an element whose place along the dims with lanes is `row` and `column` after the thread's first.
-  auto place = [&](int thread, int64_t row, int64_t column) {
-    int64_t before = 0;
-    for (size_t d = 0; d + 1 < dims.size(); ++d)
-      before += strides[d] * (first_of(dims[d], thread) + (dims[d].lanes > 1 ? row : 0));
-    column += first_of(last, thread);
-    if (layout.swizzle_unit)
-      column ^= before / pitch / layout.swizzle_rows % (period / layout.swizzle_unit) * layout.swizzle_unit;
-    return before + column;
+  std::array<int64_t, kWarp> row_of{}, column_of{};  // where each thread begins
+  int64_t next_row = 0;
+  for (size_t d = 0; d + 1 < dims.size(); ++d) {
+    for (int t = 0; t < kWarp; ++t) row_of[t] += strides[d] * first_of(dims[d], t);
+    if (dims[d].lanes > 1) next_row += strides[d];
+  }
+  for (int t = 0; t < kWarp; ++t) column_of[t] = first_of(last, t);
+  const auto swizzled = [&](int64_t before, int64_t column) {
+    if (!layout.swizzle_unit) return column;
+    return column ^ before / pitch / layout.swizzle_rows % (period / layout.swizzle_unit) * layout.swizzle_unit;
   };
   BankAccess all;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < last.lanes; c += width) {
       std::array<int64_t, kWarp> at{};
-      for (int t = 0; t < kWarp; ++t) at[t] = place(t, r, c);
+      for (int t = 0; t < kWarp; ++t) {
+        const int64_t before = row_of[t] + r * next_row;
+        at[t] = before + swizzled(before, column_of[t] + c);
+      }
       all.passes += bank_passes(at, width, size);
       ++all.instructions;
     }
