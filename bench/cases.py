@@ -198,6 +198,8 @@ CASES = [
     # An odd count: of an even one NumPy's median is between the two in the middle.
     *(Case(f"{order}:{M1}", device="cpu") for order in ("sort", "argsort")), Case(f"topk:{M1}x100", device="cpu"), Case(f"median:{M1 - 1}", device="cpu"),
     stream(f"cumsum:{M1}:0", 2 * M1, device="cpu"), *(stream(f"cumsum:4096x4096:{axis}", 2 * M16, device="cpu") for axis in (0, 1)),
+    # A pair of bodies takes 20 operations; clusters read points and labels.
+    Case("nbody:4096", flops=20.0 * 4096 ** 2, device="cpu"), Case(f"kmeans:{10 ** 6}x8x16", reads=10 ** 6 * (8 * FLOAT + 8), device="cpu"),
     Case("forward:mlp:1"), Case("forward:jit:1"), decode(12, 768, 8192, 256),
     # What the host pays, for each of so many: no library has the same parts.
     Case("node:256"), Case("walk:256"), Case("launch:256"),

@@ -59,6 +59,16 @@ def ordering(family, *arguments):
     return {"sort": lambda x: torch.sort(x).values, "argsort": lambda x: torch.argsort(x, stable=True), "median": torch.median}[family]
 
 
+def accelerations(place, mass):
+    apart = place[None] - place[:, None]
+    squares = (apart * apart).sum(2) + 1e-2
+    return (apart * (mass / (squares * squares.sqrt()))[..., None]).sum(1)
+
+
+def cluster_sums(points, cluster, clusters):
+    return (cluster[:, None] == clusters).float().t() @ points
+
+
 # Layout, or family -> function of its operands, and of the result that it writes where PyTorch has such a form.
 PRODUCTS = {
     "nn": (torch.mm, lambda a, b, out: torch.mm(a, b, out=out)),
@@ -80,6 +90,8 @@ OPS = {
     "columns": (lambda x: x.sum(0), lambda x, out: torch.sum(x, 0, out=out)),
     "softmax": (lambda x: torch.softmax(x, 1), lambda x, out: torch.softmax(x, 1, out=out)),
     "layernorm": (lambda x, weight, bias: F.layer_norm(x, x.shape[1:], weight, bias), None),
+    "nbody": (accelerations, None),
+    "kmeans": (cluster_sums, None),
     "transpose": (lambda x: x.t().contiguous(), lambda x, out: out.copy_(x.t())),
 }
 

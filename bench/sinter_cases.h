@@ -24,6 +24,7 @@ std::map<std::string, CaseFamily> products();      ///< matrix products, the sam
 std::map<std::string, CaseFamily> convolutions();  ///< and their gradients
 std::map<std::string, CaseFamily> streams();       ///< elementwise chains, rows, sums, transposition
 std::map<std::string, CaseFamily> orders();        ///< sorting, scans
+std::map<std::string, CaseFamily> programs();      ///< numerical programs as people write them
 std::map<std::string, CaseFamily> trainings();     ///< steps of training, a forward pass
 std::map<std::string, CaseFamily> networks();      ///< whole networks as people write them
 std::map<std::string, CaseFamily> decoders();      ///< a token of a network that writes

@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   all.merge(bench::convolutions());
   all.merge(bench::streams());
   all.merge(bench::orders());
+  all.merge(bench::programs());
   all.merge(bench::trainings());
   all.merge(bench::networks());
   all.merge(bench::decoders());

@@ -28,7 +28,7 @@ SMALL = {
     "layernorm": "layernorm:4x8", "total": "total:100", "columns": "columns:12x8", "transpose": "transpose:4x8",
     "conv": "conv:data:2x3x8x8:6x3x3:2x1x3", "conv3d": "conv3d:filter:2x3x5x5x5:6x3x3x3:1x1x1",
     "conv-transpose": "conv-transpose:data:2x3x4x4:6x4x4:2x1", "sort": "sort:100", "argsort": "argsort:100", "median": "median:99",
-    "topk": "topk:100x5", "cumsum": "cumsum:5x8:0", "decode": "decode:1x64x16x4", "step": "step:mlp", "bf16:step": "bf16:step:conv", "bf16:train": "bf16:train:gpt:2",
+    "topk": "topk:100x5", "cumsum": "cumsum:5x8:0", "nbody": "nbody:12", "kmeans": "kmeans:40x8x16", "decode": "decode:1x64x16x4", "step": "step:mlp", "bf16:step": "bf16:step:conv", "bf16:train": "bf16:train:gpt:2",
     "forward": "forward:mlp:1", "train": "train:vae:2", "infer": "infer:vae:2",
     "launch": "launch:4", "node": "node:4", "walk": "walk:4",
 }

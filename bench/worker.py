@@ -106,6 +106,11 @@ def operands(family, arguments):
         return tuple(uniform(shape, seed) for seed in range(1, 4 if family == "attention" else 5))
     if family == "layernorm":
         return uniform(shape, 1), uniform(shape[1:], 2), uniform(shape[1:], 3)
+    if family == "nbody":
+        return uniform((*shape, 3), 1), uniform(shape, 2)
+    if family == "kmeans":
+        n, d, k = shape
+        return uniform((n, d), 1), labels(n, k), np.arange(k)
     if family == "topk":
         shape = shape[:1]
     return (uniform(shape, 1),)  # chain, total, columns, softmax, transpose, sort, argsort, topk, median, cumsum

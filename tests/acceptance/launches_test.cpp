@@ -249,3 +249,19 @@ TEST_CASE("a million dependent adds: few launches, fewer bodies, no recursion", 
   }
   CHECK(debug::counters().live_nodes == nodes);
 }
+
+TEST_CASE("differences of all pairs of bodies are computed where they are used, in vectors", "[launches]") {
+  const FixedTarget fixed;
+  const int64_t n = 1024;
+  const Tensor place = stored(rand({n, 3})), mass = stored(rand({n}));
+  const auto accelerations = [&] {
+    const Tensor apart = place.unsqueeze(0) - place.unsqueeze(1), squares = (apart * apart).sum(2) + 1e-2;
+    return (apart * (mass / (squares * sqrt(squares))).unsqueeze(2)).sum(1);
+  };
+  const plan::KernelSources made = testing::explain(std::vector{accelerations()}, runtime::host_target());
+  REQUIRE(made.sources.size() == 1);
+  INFO(made.sources[0].text);
+  CHECK(made.sources[0].text.find("vector_size") != std::string::npos);
+  CHECK(made.sources[0].text.find("  f32 acc") == std::string::npos);  // a sum that has no lanes
+  CHECK(cost(accelerations()).bytes <= 7 * n * 4);
+}

@@ -41,6 +41,14 @@ void set_lanes(TuningState& state, UOp range) {
   state.lane_ranges.push_back(range);
 }
 
+/// Whether a reduction with chains adds what is made of this one: its lanes lie along the range that it sums, and
+/// others around it would leave it without.
+bool is_summed_in_chains(const TuningState& state, const StatementAnalysis& product) {
+  return std::ranges::any_of(state.analysis.statements(), [&](const StatementAnalysis& w) {
+    return w.chains() > 1 && contains(w.sums, product.node) && product.runs_over(w.reduced_ranges.back());
+  });
+}
+
 /// Gives register tiles to products that are worth longer code, busiest first. Later products keep the widths of
 /// ranges that they share with earlier ones.
 void tile_products(TuningState& state) {
@@ -49,7 +57,8 @@ void tile_products(TuningState& state) {
   std::vector<const StatementAnalysis*> products;
   for (const StatementAnalysis& w : state.analysis.statements())
     if (w.is_reduce() && TuningState::scalar_cycles(w) >= std::max(all / kProductShare, kMinProductCycles) &&
-        !w.reduced_ranges.empty() && w.sums.empty() && !reuse_ranges(state.analysis, w).empty())
+        !w.reduced_ranges.empty() && w.sums.empty() && !reuse_ranges(state.analysis, w).empty() &&
+        !is_summed_in_chains(state, w))
       products.push_back(&w);
   std::ranges::sort(products, [&](const StatementAnalysis* a, const StatementAnalysis* b) {
     return std::pair(-TuningState::scalar_cycles(*a), a) <
