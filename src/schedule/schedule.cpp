@@ -102,6 +102,7 @@ class PlanWriter {
         p_(p),
         target_(target),
         prices_(prices_for(target)),
+        bounds_(ir::mapped(plan.vars, [](const Var& v) { return v.max(); })),
         placement_(place_values(plan, p, out_.plan)),
         rangeifier_(p, placement_) {}
 
@@ -161,7 +162,8 @@ class PlanWriter {
     }
   }
 
-  /// Once kernels share offsets, which belong to outer dims more often before.
+  /// After share_offsets(), which tells constants of outer dims from those of the innermost: then all may be of one
+  /// dim.
   void collapse_kernels() {
     for (codegen::Kernel& kernel : out_.kernels) codegen::collapse_axes(kernel);
     for (runtime::PlanStep& step : out_.plan.steps) {
@@ -218,11 +220,9 @@ class PlanWriter {
 
   /// Time in ns to read and write what a step moves, with variables at their bounds.
   double transfer_time(const runtime::PlanStep& step) const {
-    std::vector<int64_t> most;
-    for (const Var& v : plan_.vars) most.push_back(v.max());
     double ns = 0;
-    for (size_t i = 0; i < step.buffers.size(); ++i)
-      ns += prices_.transfer(static_cast<int64_t>(runtime::bytes_moved(out_.plan, step, i, most)));
+    for (const double bytes : runtime::bytes_moved(out_.plan, step, bounds_))
+      ns += prices_.transfer(static_cast<int64_t>(bytes));
     return ns;
   }
 
@@ -242,6 +242,7 @@ class PlanWriter {
   const Partition& p_;
   const runtime::Target& target_;
   const Prices prices_;
+  const std::vector<int64_t> bounds_;  ///< of the plan's variables
   KernelSchedule out_;
   Placement placement_;
   Rangeifier rangeifier_;

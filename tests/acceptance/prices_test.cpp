@@ -34,15 +34,12 @@ constexpr int kRuns = 9;
 
 /// Two cores of an EPYC Zen 2.
 runtime::Target recorded_machine() {
-  runtime::Target zen2;
+  runtime::Target zen2 = runtime::reference_target();
   runtime::set_isa(zen2, "x86-64-v3");
   zen2.multiply_latency = 5;
   zen2.l1 = 32 << 10;
   zen2.l2 = 512 << 10;
   zen2.l3 = 16 << 20;
-  zen2.near_l3 = true;
-  zen2.threads = 2;
-  zen2.parallel_units = 8;
   return zen2;
 }
 
@@ -125,7 +122,7 @@ std::map<LaunchKey, double> priced(const TensorList& asked) {
     for (const size_t end = next + static_cast<size_t>(count); next < end; ++next) {
       const runtime::PlanStep& step = plan.steps[next];
       flops += plan.work[static_cast<size_t>(step.program)].flops.at({});
-      for (size_t i = 0; i < step.buffers.size(); ++i) bytes += runtime::bytes_moved(plan, step, i, {});
+      for (const double moved : runtime::bytes_moved(plan, step, {})) bytes += moved;
       ns += step.price;
     }
     prices[key_of(name, static_cast<size_t>(count), flops * 1e-6, bytes * 1e-6)] = ns * 1e-3;

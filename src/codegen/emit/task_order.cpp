@@ -42,10 +42,11 @@ std::vector<Id> blocks_of_task(BlockWriter& emit, Id task, std::span<const LoopA
   const Id first = emit.index(Op::Mul, emit.divide_unsigned(Op::IDiv, task, tasks_of_band), size);
   task = emit.divide_unsigned(Op::Mod, task, tasks_of_band);
   int64_t count = 0;
-  const bool whole = emit.known(counts[banded], count) && count % (*band)->band == 0;
-  // The last band may have fewer blocks. At least one: with that bound, indices of 32 bits suffice.
-  const auto rest = [&] { return emit.index(Op::Min, emit.index(Op::Sub, counts[banded], first), size); };
-  const Id blocks = whole ? size : emit.index(Op::Max, rest(), emit.number(1));
+  Id blocks = size;
+  if (!emit.known(counts[banded], count) || count % (*band)->band) {  // the last band may have fewer
+    const Id rest = emit.index(Op::Min, emit.index(Op::Sub, counts[banded], first), size);
+    blocks = emit.index(Op::Max, rest, emit.number(1));  // with that bound, indices of 32 bits suffice
+  }
   numbers.push_back(emit.index(Op::Add, first, emit.divide_unsigned(Op::Mod, task, blocks)));
   add_digits(emit, emit.divide_unsigned(Op::IDiv, task, blocks), counts.subspan(banded + 1), numbers);
   return numbers;

@@ -22,8 +22,8 @@ struct StepCost {
 /// Bytes of a buffer at these values of the plan's variables.
 size_t bytes_of(const PlanBuffer& buffer, const std::vector<int64_t>& vars);
 
-/// Bytes of its i-th buffer that a step reads and writes, at these values of the plan's variables.
-double bytes_moved(const Plan& plan, const PlanStep& step, size_t i, const std::vector<int64_t>& vars);
+/// Bytes that a step reads and writes of each of its buffers, at these values of the plan's variables.
+std::vector<double> bytes_moved(const Plan& plan, const PlanStep& step, const std::vector<int64_t>& vars);
 
 /// One cost per step. The plan must contain its programs.
 std::vector<StepCost> step_costs(const Plan& plan, const std::vector<int64_t>& vars);
