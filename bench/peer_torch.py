@@ -18,7 +18,7 @@ COMPILE = "--compile" in sys.argv
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16}  # what may stand before a family,
 NARROW = {"gemm", "attention", "attention-gradients", "step", "train"}  # and before which
 FORMAT = torch.channels_last if "--channels-last" in sys.argv else torch.contiguous_format
-FUSED = {"gelu", "attention", "attention-gradients", "chain", "total", "softmax", "layernorm", "step", "forward", "train", "infer"}  # the others are one call
+FUSED = {"gelu", "attention", "attention-gradients", "chain", "total", "softmax", "layernorm", "nbody", "kmeans", "step", "forward", "train", "infer"}  # the others are one call
 torch.set_num_threads(worker.THREADS)
 
 
