@@ -70,6 +70,28 @@ Item repeat(ProgramBuilder& r) {
   return finish(r, stack(made, 0), m, 9 * a.error + rounding(r, x.dtype(), m));
 }
 
+/// Sums over slices whose offset changes from plan to plan, of elements whose neighbors lie along either axis.
+Item moving_sum(ProgramBuilder& r) {
+  const DType d = r.chance(70) ? float32 : float64;
+  const int64_t steps = r.pick(2, 4), n = r.pick(2, 40), m = r.pick(2, 40);
+  Item a = r.leaf(d, {steps, n, m}), b = r.leaf(d, {m, n});
+  r.pool.pop_back();
+  r.pool.pop_back();
+  realize(a.t, b.t);
+  const int64_t axis = r.pick(0, 1), form = r.pick(0, 2);
+  std::vector<Tensor> made;
+  for (int i = 0; i < 3; ++i) {
+    const int64_t from = r.pick(0, steps - 1);
+    const Tensor x = a.t.slice(0, {from, from + 1}).reshape({n, m}), y = b.t.transpose();
+    const Tensor v = form == 0 ? x + y : form == 1 ? (x + y) * x : x * y + x;
+    made.push_back(v.sum({axis}));
+    r.met(made.back());
+    made.back().realize();
+  }
+  const double k = static_cast<double>(axis == 0 ? n : m), each = (a.magnitude + b.magnitude + 1) * (a.magnitude + 1);
+  return finish(r, stack(made, 0), k * each, k * rounding(r, d, k * each));
+}
+
 /// Kernels that differ in their buffers only.
 Item twins(ProgramBuilder& r) {
   const Shape shape = r.shape(1);
@@ -137,6 +159,7 @@ Item truth(ProgramBuilder& r) { return Item{(r.floating().t * 0.5).to(boolean), 
 void add_situation_cases(std::vector<OpCase>& cases) {
   cases.push_back({"update", true, true, update});
   cases.push_back({"repeat", true, true, repeat});
+  cases.push_back({"moving sum", true, true, moving_sum});
   cases.push_back({"twins", true, true, twins});
   cases.push_back({"long sum", true, true, long_sum});
   cases.push_back({"nan", true, false, not_numbers});

@@ -109,11 +109,15 @@ class VectorCount {
 
   void add(UOp n) {
     if (leaves_ >= kMaxLeaves) return;
-    const bool moves = ir::is_movement(n->op);
-    if (!moves && !ir::is_alu(n->op) && n->op != Op::Tf32) return add_leaf(n);
-    if (moves) movements_.push_back(n);
-    for (UOp s : n->src) add(s);
-    if (moves) movements_.pop_back();
+    if (ir::is_movement(n->op)) {
+      movements_.push_back(n);
+      add(n->src[0]);  // further sources are sizes and offsets
+      movements_.pop_back();
+    } else if (ir::is_alu(n->op) || n->op == Op::Tf32) {
+      for (UOp s : n->src) add(s);
+    } else {
+      add_leaf(n);
+    }
   }
   void add_leaf(UOp n) {
     ++leaves_;

@@ -230,6 +230,22 @@ TEST_CASE("sums in trees", "[schedule]") {
   CHECK(tree(21).tree.lanes == 16);                // and one vector for all rows does not count
 }
 
+TEST_CASE("lanes of a sum over a slice at an offset that changes", "[schedule]") {
+  Program p;
+  UOp rows = p.slot({5, 80, 64}), turned = p.slot({64, 80});
+  p.plan.args = {DType::I64, DType::I64, DType::I64};
+  ir::Sources src{rows};
+  for (int64_t i = 0; i < 3; ++i) src.push_back(argument(p.graph(), i, DType::I64));
+  UOp step = p.graph().make({Op::Shrink, DType::F32, Shape({1, 80, 64}), src, ir::Region{{0, 1}, {0, 80}, {0, 64}}});
+  step = reshape(step, {80, 64});
+  p.store(sum((step + permute(turned, {1, 0})) * step, {0}));
+  PlanGraph plan = p.plan;
+  partition_plan(plan, kTarget);
+  UOp n = plan.outputs[0].value;
+  while (n->op != Op::Reduce) n = n->src[0];
+  CHECK(n->reduction().tree.lanes == 1);  // two of three sources have vectors along results
+}
+
 TEST_CASE("gather and scatter: negative indices, and ones out of range", "[schedule]") {
   std::mt19937 random(4);
   auto looked_up = [](Program& p, int which) -> UOp {
