@@ -184,8 +184,8 @@ class FusionGraphBuilder {
                  : s.scatter                        ? s.scatter->src[1]->shape.bound()
                                                     : s.numel;
       s.mma = s.kind == FusionNodeKind::Reduce && s.uop->reduction().tree.mma;
-      s.contraction =
-          s.mma || (s.kind == FusionNodeKind::Reduce && is_contraction(s.uop->reduction().combine, s.uop->src));
+      s.product = s.mma || (s.kind == FusionNodeKind::Reduce && is_product(s.uop->reduction().combine, s.uop->src));
+      s.contraction = s.mma || (s.product && is_contraction(s.uop, prices_));
       if (s.contraction) s.sliding = sliding_axes(s.uop);
       s.own = cost(s);
       int64_t sources = 0, largest = 0;
@@ -239,9 +239,9 @@ class FusionGraphBuilder {
       case FusionNodeKind::Buffer: return 0;
       case FusionNodeKind::Elementwise: return weight_of(s.uop->op) * iterations / prices_.elementwise;
       case FusionNodeKind::Reduce:
-        return s.mma           ? 2 * iterations / tensor_rate(s.uop->src[0]->dtype)
-               : s.contraction ? 2 * iterations / prices_.contraction
-                               : step_of(s.uop) * iterations / prices_.elementwise;
+        return s.mma       ? 2 * iterations / tensor_rate(s.uop->src[0]->dtype)
+               : s.product ? 2 * iterations / prices_.contraction
+                           : step_of(s.uop) * iterations / prices_.elementwise;
       case FusionNodeKind::Scatter: return (2 * iterations + static_cast<double>(s.numel)) / prices_.elementwise;
       case FusionNodeKind::Scan: return step_of(s.uop) * iterations / prices_.elementwise;
       case FusionNodeKind::Opaque: return opaque_cost(s.uop, iterations);

@@ -50,7 +50,8 @@ struct FusionNode {
   int64_t read_bytes = 0;    ///< bytes to read for one use, stored or recomputed
   double own = 0;            ///< ns to evaluate all elements once
   double chain = 0;          ///< the same, of the longest chain of elementwise nodes that it is computed from
-  bool contraction = false;  ///< a matrix product: each factor lacks an axis of the result
+  bool product = false;      ///< a matrix product: each factor lacks an axis of the result
+  bool contraction = false;  ///< a product whose results threads share, so that its sum stays whole
   bool mma = false;          ///< a product on tensor cores: all axes of its result are outer ranges of its kernel
   int anchor = -1;           ///< the large contraction whose epilogue this is
   /// The first product of a chain on tensor cores that one kernel computes, a block at a time: a product and the ExpSum

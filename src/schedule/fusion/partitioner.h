@@ -183,6 +183,7 @@ class Partitioner {
   InlineCost interchange_cost(FusionGroup& k, const FusionNode& s, IndexId at);
   InlineCost split_cost(const FusionGroup& k, int s, const std::vector<IndexId>& at);
   MergePlan plan_split_merge(const FusionGroup& host, const FusionGroup& guest, const AxisPairs& pairs, bool swapped);
+  int64_t enough_results(const FusionGroup& k) const;
   bool cut_into_blocks(const FusionGroup& k, const ReductionNest& sum, size_t count, FusionGroup& cut);
   void split_long_reductions(FusionGroup& k);
 

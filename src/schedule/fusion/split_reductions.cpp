@@ -258,10 +258,25 @@ InlineCost Partitioner::split_cost(const FusionGroup& k, int number, const std::
   return out;
 }
 
+/// Results of the kernel's sums below which it is cut: with as many, all units are busy, and tasks read whole rows of
+/// tensors in memory, not strips.
+int64_t Partitioner::enough_results(const FusionGroup& k) const {
+  int64_t together = prices_.lanes * prices_.threads_per_block;  // that one task computes
+  bool streams = false;
+  for (const Member& m : k.members) {
+    const FusionNode& s = node(m.node);
+    if (s.kind != FusionNodeKind::Reduce) continue;
+    if (s.uop->reduction().tree.lanes > 1) return prices_.parallel;
+    if (s.product) together = std::max(together, prices_.tile_rows * 2 * prices_.lanes);
+    streams = streams || bytes_of(s.uop->src[0]) > prices_.cached_bytes;
+  }
+  return std::max(prices_.parallel * together, streams ? 2 * prices_.few_results : 0);
+}
+
 /// Fills `cut` with the kernel as its blocks of the first `count` axes of a sum; false if there are none.
 bool Partitioner::cut_into_blocks(const FusionGroup& k, const ReductionNest& sum, size_t count, FusionGroup& cut) {
-  cut.outer = k.outer;
-  for (size_t i = 0; i < count; ++i) add_once(cut.outer, sum.axes[i]);
+  cut.outer.assign(sum.axes.begin(), sum.axes.begin() + static_cast<std::ptrdiff_t>(count));
+  for (int a : k.outer) add_once(cut.outer, a);
   cut.members = k.members;
   cut.outputs = k.outputs;
   cut.nests = k.nests;
@@ -270,11 +285,7 @@ bool Partitioner::cut_into_blocks(const FusionGroup& k, const ReductionNest& sum
 
 /// The last step for a kernel: a sum that runs in few tasks is cut into its blocks.
 void Partitioner::split_long_reductions(FusionGroup& k) {
-  const bool chains = std::ranges::any_of(k.members, [&](const Member& m) {
-    const ir::UOp n = node(m.node).uop;
-    return n->op == ir::Op::Reduce && n->reduction().tree.lanes > 1;
-  });
-  const int64_t most = chains ? prices_.parallel : prices_.parallel * prices_.threads_per_block;
+  const int64_t most = enough_results(k);
   if (k.blocks.axis >= 0 || k.nests.empty() || task_count(k.outer) >= most || k.time < prices_.long_sum) return;
   FusionGroup best;
   double saved = 0;
@@ -283,8 +294,9 @@ void Partitioner::split_long_reductions(FusionGroup& k) {
       FusionGroup cut;
       if (!cut_into_blocks(k, n, count, cut)) continue;
       const int64_t units = task_count(cut.outer, cut.blocks);
+      const int64_t parts = units / std::max<int64_t>(task_count(k.outer), 1);
       const double gain = -idle(k.time, task_count(k.outer), units, most) -
-                          2 * static_cast<double>(part_bytes(cut) * units) / prices_.cached;
+                          2 * static_cast<double>(part_bytes(cut) * parts) / prices_.cached;
       if (gain <= saved) continue;
       saved = gain;
       best = std::move(cut);

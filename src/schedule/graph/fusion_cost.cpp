@@ -43,6 +43,7 @@ Prices prices_for(const runtime::Target& target) {
   p.cached = 66.7 * target.threads;
   p.cached_bytes = target.l2;
   p.parallel = target.parallel_units;
+  p.few_results = 256;
   p.row_bytes = target.l1 / 2;
   p.row_bytes_far = target.l2 / 2;
   p.partial_bytes = 2 * target.l1;

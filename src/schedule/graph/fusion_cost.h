@@ -35,6 +35,7 @@ struct Prices {
   int64_t row_bytes_far = 0;  ///< the longest row that stays in the core's private cache
   int64_t tile_rows = 6;      ///< rows of a product computed together
   int64_t tile = 64;          ///< elements of a row that one register tile of a product covers
+  int64_t few_results = 0;    ///< results of a long product up to which threads share blocks of its sum instead
   double narrow_row = 0.15;   ///< share of a product's time lost when an axis of its result becomes an inner loop
   double wide_row = 8;        ///< the same, for an axis longer than a tile or rows larger than the cache
   double plain_row = 100;     ///< the same, for loops that are no matrix row and so cannot be tiled

@@ -289,7 +289,20 @@ int64_t rows_in_block(int64_t rows, const Prices& prices) {
   return block;
 }
 
-bool is_contraction(ir::Combine combine, const std::vector<UOp>& values) {
+bool is_contraction(ir::Combine combine, const std::vector<UOp>& values, const ir::Ints& axes, const Prices& prices) {
+  if (!is_product(combine, values)) return false;
+  int64_t results = 1, summed = 1;
+  for (size_t a = 0; a < values[0]->rank(); ++a)
+    (ir::contains(axes, static_cast<int64_t>(a)) ? summed : results) *= values[0]->shape[a].bound();
+  return results > prices.few_results || summed < kLong;
+}
+
+bool is_contraction(UOp reduce, const Prices& prices) {
+  const ir::ReduceAttr& attr = reduce->reduction();
+  return is_contraction(attr.combine, reduce->src, attr.axes, prices);
+}
+
+bool is_product(ir::Combine combine, const std::vector<UOp>& values) {
   if (combine != ir::Combine::Dot) return false;
   return std::ranges::all_of(values, [](UOp n) {
     const UOp value = ir::below_movements(n);
@@ -321,7 +334,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
   };
   /// The sum over `axes` of a product, in steps of tensor cores; null if they do not compute it.
   auto on_tensor_cores = [&](UOp n, std::vector<UOp> factors, const ir::Ints& axes) -> UOp {
-    if (!target.cuda() || !is_contraction(ir::Combine::Dot, factors)) return {};
+    if (!target.cuda() || !is_product(ir::Combine::Dot, factors)) return {};
     order_factors(factors, axes, of(factors));
     const auto mma = mma_factors(factors, axes, operand_reuse(factors[0]->shape, axes, of(factors)), target);
     if (!mma) return {};
@@ -372,7 +385,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
       if (open && (is_float(dtype) || target.cuda()) && !axes.empty()) {
         if (product)
           if (const UOp sum = on_tensor_cores(n, src[0]->src, axes)) return sum;
-        const bool contraction = is_contraction(attr.combine, values);
+        const bool contraction = is_contraction(attr.combine, values, axes, prices);
         if (attr.combine == ir::Combine::Dot && target.cuda()) order_factors(values, axes, of(values));
         const bool packed =
             contraction &&

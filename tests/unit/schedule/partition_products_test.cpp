@@ -95,3 +95,18 @@ TEST_CASE("a product is not stored across the rows of a kernel whose sum has lan
     if (std::any_of(k.nests.begin(), k.nests.end(), is_product)) CHECK(k.nests.size() == 1);
   }
 }
+
+TEST_CASE("threads share blocks of a long product that has few results", "[schedule]") {
+  const auto cut_of = [](int64_t rows, int64_t left, int64_t right) {
+    Program p;
+    p.store(product(permute(p.slot({rows, left}), {1, 0}), p.slot({rows, right})));
+    const Partition cut = schedule::partition_plan(p.plan, kTarget);
+    REQUIRE(cut.kernels.size() == 1);
+    return std::pair(cut.kernels[0].blocks.axis, cut.kernels[0].outer.front());
+  };
+  const auto [blocks, first] = cut_of(1000000, 16, 8);
+  CHECK(blocks >= 0);
+  CHECK(first == blocks);  // all results of a block together: its rows are read once
+  CHECK(cut_of(1000000, 64, 64).first < 0);
+  CHECK(cut_of(1000, 16, 8).first < 0);
+}

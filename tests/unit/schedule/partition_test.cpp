@@ -368,6 +368,22 @@ TEST_CASE("reductions of several accumulators run on all units", "[schedule]") {
   CHECK(s.plan.steps[0].buffers.size() == 1 + 2 + 2);
 }
 
+TEST_CASE("sums along short rows read them whole, in blocks", "[schedule]") {
+  runtime::Target one = kTarget;
+  one.threads = 1, one.parallel_units = 4;
+  for (const runtime::Target& target : {kTarget, one})
+    for (const auto& [rows, row, blocks] : {std::tuple{375000, 64, true}, {23000, 1024, false}, {512, 64, false}}) {
+      Program p;
+      p.store(sum(p.slot({rows, row}), {0}));
+      PlanGraph plan = p.plan;
+      const Partition cut = schedule::partition_plan(plan, target);
+      INFO(rows << " rows of " << row << ", " << target.threads << " threads");
+      REQUIRE(cut.kernels.size() == 1);
+      CHECK((cut.kernels[0].blocks.axis >= 0) == blocks);
+      if (blocks) CHECK(cut.kernels[0].outer.front() == cut.kernels[0].blocks.axis);
+    }
+}
+
 namespace {
 
 /// x by w as a network's layer, [n, in, h, w] by [out, in, k, k]: windows of what is padded by k / 2.

@@ -168,7 +168,8 @@ TEST_CASE("sums in trees", "[schedule]") {
       channels = p.slot({5, 9, 30}), taps = p.slot({9, 8}), pairs = p.slot({40, 50, 2}), sixes = p.slot({40, 50, 6}),
       colors = p.slot({9, 48, 3}), long_column = p.slot({5000, 3}), fives = p.slot({300, 5}), few = p.slot({100, 2}),
       rows = p.slot({32, 3, 50}), steps = p.slot({32, 3, 24}), patches = p.slot({32, 3, 8}), narrow = p.slot({6, 64}),
-      wide = p.slot({64, 4}), heads = p.slot({3, 4, 80, 16}), turned = p.slot({3, 4, 16, 80}), scale = p.slot({64});
+      wide = p.slot({64, 4}), heads = p.slot({3, 4, 80, 16}), turned = p.slot({3, 4, 16, 80}), scale = p.slot({64}),
+      tall = p.slot({66000, 5}), beside = p.slot({66000, 5});
   // [batch, head, row, column] as [batch, row, head and column].
   const auto joined = [](UOp v) { return reshape(permute(v, {0, 2, 1, 3}), Shape({3, 80, 64})); };
   p.store(sum(x, {1}));
@@ -195,6 +196,7 @@ TEST_CASE("sums in trees", "[schedule]") {
   p.store(sum(joined(heads) + joined(heads * heads) * across, {1}));
   p.store(sum(joined(heads) + across, {1}));
   p.store(sum((joined(heads) + across) * expand(scale, {3, 80, 64}, {0, 1}), {1}));
+  p.store(matmul(permute(tall, {1, 0}), beside));
   Inputs in = inputs_for(p.plan, random);
   check_values(p.plan, in);
   check_meaning(p.plan, in);
@@ -228,6 +230,7 @@ TEST_CASE("sums in trees", "[schedule]") {
   CHECK(tree(19).tree.lanes == 1);                 // more sources have vectors along results than along rows,
   CHECK(tree(20).tree.lanes == 16);                // as many,
   CHECK(tree(21).tree.lanes == 16);                // and one vector for all rows does not count
+  CHECK(tree(22).tree.block > 0);                  // few results: threads share the sum
 }
 
 TEST_CASE("lanes of a sum over a slice at an offset that changes", "[schedule]") {
