@@ -76,6 +76,7 @@ FusionGraph ordered_fusion_graph(PlanGraph& plan, const PlanGraph& versions, std
     step(plan, "sorted values", [&] { sort_values_alone(plan, target); });
     step(plan, "unit axes", [&] { drop_unit_axes(plan); });
     step(plan, "nested sums", [&] { merge_nested_sums(plan); });
+    step(plan, "label sums", [&] { sum_by_labels(plan, target); });
     step(plan, "deferred division", [&] { defer_division(plan); });
     step(plan, "repeats", [&] { store_repeats(plan); });
     step(plan, "online softmax", [&] { roll_softmax(plan, target); });

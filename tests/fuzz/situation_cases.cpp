@@ -92,6 +92,27 @@ Item moving_sum(ProgramBuilder& r) {
   return finish(r, stack(made, 0), k * each, k * rounding(r, d, k * each));
 }
 
+/// A product with the mask of labels, some of no class; in exact programs with a number that is not finite, perhaps.
+Item label_sum(ProgramBuilder& r) {
+  const int64_t n = r.pick(1024, 1100), classes = r.pick(8, 14), width = r.pick(1, 9);
+  Item labels = r.leaf(r.chance(50) ? int64 : int32, {n}, -1, classes), values = r.leaf(float32, {n, width});
+  r.pool.pop_back();
+  r.pool.pop_back();
+  realize(labels.t, values.t);
+  Tensor x = values.t;
+  const bool finite = !r.exact || r.chance(50);
+  if (!finite) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double given = r.chance(50) ? infinity : infinity - infinity;
+    x = where((arange(n) == r.pick(0, n - 1)).unsqueeze(1), given, x);
+  }
+  const Tensor mask = (labels.t.unsqueeze(1) == arange(classes)).to(float32);
+  Tensor t = r.chance(50) ? matmul(mask.transpose(), x) : matmul(x.transpose(), mask);
+  if (!finite) t = where(t != t, 5.0, minimum(t, 1e6));
+  const double largest = static_cast<double>(n) * values.magnitude;
+  return finish(r, t, finite ? largest : 1e6, static_cast<double>(n) * rounding(r, float32, largest));
+}
+
 /// Kernels that differ in their buffers only.
 Item twins(ProgramBuilder& r) {
   const Shape shape = r.shape(1);
@@ -160,6 +181,7 @@ void add_situation_cases(std::vector<OpCase>& cases) {
   cases.push_back({"update", true, true, update});
   cases.push_back({"repeat", true, true, repeat});
   cases.push_back({"moving sum", true, true, moving_sum});
+  cases.push_back({"label sum", true, true, label_sum});
   cases.push_back({"twins", true, true, twins});
   cases.push_back({"long sum", true, true, long_sum});
   cases.push_back({"nan", true, false, not_numbers});

@@ -25,6 +25,7 @@
 #include "ir/contains.h"
 #include "ir/walk.h"
 #include "rewrite/interval.h"
+#include "rewrite/linear.h"
 #include "sinter/error.h"
 
 namespace sinter::codegen {
@@ -118,10 +119,10 @@ class StatementBuilder {
     std::vector<LoopLevel> loops;
     int vectors = 0;
     for (UOp r : axes) {
-      // A read-modify-write STORE keeps its order: of its inner loops only the innermost has lanes or unrolled copies,
-      // and no threads share one.
+      // A read-modify-write STORE keeps its order at each element: of its inner loops only the innermost, and those
+      // that no element crosses, have lanes or unrolled copies. No threads share one.
       const LoopAxis& a = schedule_.of(r);
-      const bool plain = !adds || is_outer(r) || r == axes.back();
+      const bool plain = !adds || is_outer(r) || r == axes.back() || fixes_element(store, r, axes);
       const bool vector = plain && !levels_.lanes_inside(store, r);
       levels_.add(loops, r,
                   {vector ? a.lanes : 1, plain ? a.unroll : 1, !adds || is_outer(r) ? a.threads : 1,
@@ -135,6 +136,17 @@ class StatementBuilder {
     if (adds && !same_order(before, loops, [](const LoopLevel& l) { return !is_outer(l.range); }))
       refuse_order("it changes the order of sums into memory");
     return loops;
+  }
+  /// Whether each element that the store accesses lies at one index of the range: a dim's index is linear in it, and
+  /// in no other inner one of `axes`.
+  bool fixes_element(UOp store, UOp range, const std::vector<UOp>& axes) {
+    return std::ranges::any_of(indices_of(store), [&](UOp index) {
+      const ir::LinearExpr sum = ir::linear_of(index);
+      return sum.factor(range) != 0 && std::ranges::none_of(sum.terms, [&](const ir::LinearTerm& t) {
+               return std::ranges::any_of(
+                   axes, [&](UOp r) { return !is_outer(r) && !(t.atom == range) && ranges_.depends(t.atom, r); });
+             });
+    });
   }
   bool stored_along(UOp range) {
     return std::ranges::any_of(sink_->src, [&](UOp store) { return ranges_.free(store)[ranges_.number(range)]; });

@@ -50,6 +50,14 @@ void merge_nested_sums(PlanGraph& plan);
 /// e / l * y does not. Decided on the graph alone: fused and unfused runs round alike (SEMANTICS F2).
 void defer_division(PlanGraph& plan);
 
+/// In:  REDUCE(Add, mask * v), where the mask is `label == 0, 1, .. classes - 1` as a float along an axis of the
+///      results, v does not vary along that axis, and the label along no other axis of the results:
+///      matmul(one_hot(label).T, v), the sums of clusters.
+/// Out: a SCATTER that adds each v at its label, in float64, and NaN where v of another label is not finite: 0 * v is
+///      NaN then. The sum of a class is finite just if all its elements are, since float64 holds any sum of float32.
+/// One addition for each v in place of one per class. On CPUs; few rows or classes stay products.
+void sum_by_labels(PlanGraph& plan, const runtime::Target& target);
+
 /// Materializes what the factors of products read through windows if its elements are repeated so that no single stride
 /// connects neighbors. Otherwise each tap would gather the same elements again. What is computed from a reduction is
 /// materialized below the repeats as well, or it would be computed once for each.

@@ -165,6 +165,21 @@ TEST_CASE("scatter: a zero fill, then sums in the order of the tokens", "[codege
   b.check({Unroll{2, 3}});
 }
 
+TEST_CASE("sums into memory have lanes along a loop that no element crosses", "[codegen]") {
+  for (const bool crosses : {false, true}) {
+    INFO(crosses);
+    KernelHarness b;
+    UOp grad = b.buffer(random_array(DType::F32, {3, 9, 8}, 1)),
+        token = b.buffer(indices({9}, {3, 0, 3, 3, 1, 0, 2, 4, 3})),
+        out = b.buffer(random_array(DType::F32, {3, 5, 16}, 2));
+    UOp block = b.outer(3), col = b.inner(8, 1), t = b.inner(9, 2);
+    UOp at = cast(b.at(token, {t}), DType::Index);
+    b.stores({b.put(out, {block, at, crosses ? col + t : col}, b.at(grad, {block, t, col}), true)});
+    CHECK((count(b.check({Lanes{1, 8}}), "f32x8") > 0) == !crosses);
+    b.check({Unroll{1, 4}});
+  }
+}
+
 TEST_CASE("stores in order: in place, and a load of what an earlier store wrote", "[codegen]") {
   KernelHarness b;  // Adam's moment, then the parameter, which reads the new moment from memory
   UOp m = b.buffer(random_array(DType::F32, {4, 6}, 1)), p = b.buffer(random_array(DType::F32, {4, 6}, 2)),
