@@ -131,7 +131,9 @@ Id Values::emit_load(Inst inst, UOp n) {
 /// Whether the kernel never writes the memory of this load.
 bool Values::is_read_only(UOp load) const {
   const auto& read_write_slots = statements_.read_write_slots;
-  const bool home = std::ranges::any_of(homes_, [load](const auto& h) { return h.second == load; });
+  const bool home = std::ranges::any_of(homes_of_, [load](const auto& homes) {
+    return std::ranges::any_of(homes.second, [load](const auto& h) { return h.second == load; });
+  });
   return slot_of(load) < kernel_.params && !home && !ir::contains(read_write_slots, slot_of(load));
 }
 

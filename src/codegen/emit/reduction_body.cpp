@@ -270,7 +270,7 @@ void Accumulators::finish(int statement) {
   if (s.carried()) {
     for (size_t k = 0; k < s.homes.size(); ++k) {
       write_memory(values_, emit_, s.homes[k], parts[0][k], leader_predicate(emit_, s, threads_));
-      values_.set_home(result_of(s.node, static_cast<int>(k)), home_value(s, k));
+      values_.set_home(statement, result_of(s.node, static_cast<int>(k)), home_value(s, k));
     }
     return;
   }

@@ -1,6 +1,7 @@
 // Values of a kernel's nodes as instructions, inside the currently open loops.
 #pragma once
 
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -97,10 +98,14 @@ class Values {
   void set_copy(std::vector<UnrollCopy> copy) { copy_ = std::move(copy); }
   /// Selects another copy of one range, which is unrolled.
   void set_copy(UOp range, int number);
-  /// From now on loads see memory as `statement` does.
+  /// From now on loads see memory as `statement` does, and results of carried REDUCEs lie where those it depends on
+  /// have stored them.
   void set_statement(const Statement& statement) {
     versions_ = &statement.versions;
     prefetches_ = &statement.prefetches;
+    for (const Dependence& d : statement.deps)
+      if (const auto known = homes_of_.find(d.on); d.reason == Dependence::Reason::Value && known != homes_of_.end())
+        for (const auto& [reduce, home] : known->second) homes_[reduce] = home;
   }
   /// Current base of a range's loop, the same for all threads; kNone if the loop is not open.
   Id base(UOp range, int number) const;
@@ -132,8 +137,11 @@ class Values {
   void assume_false(UOp load) { emit_.remember(key(load, kAllLanes), value(other_of(load)), emit_.scope()); }
   /// The result of a REDUCE for the current copy.
   void set_result(UOp reduce, Id result) { remember(key(reduce, kAllLanes), reduce, result); }
-  /// A carried REDUCE is complete: its results are loaded from its home.
-  void set_home(UOp reduce, UOp home) { homes_[reduce.get()] = home; }
+  /// A carried REDUCE, computed by the statement of this number, is complete: those that depend on the statement load
+  /// the result from `home`. Others may compute the same REDUCE with elements in other threads.
+  void set_home(int statement, UOp reduce, UOp home) {
+    homes_of_[statement][reduce.get()] = homes_[reduce.get()] = home;
+  }
   /// Store-to-load forwarding: loads from the element of `store` give v, until the next store there.
   void forward(UOp store, Id v);
 
@@ -279,7 +287,8 @@ class Values {
   std::vector<std::pair<UOp, int>> missing_;
   std::unordered_map<ir::Node*, ir::LinearExpr> offsets_;
   std::unordered_map<ir::Node*, uint64_t> read_write_masks_;
-  std::unordered_map<ir::Node*, UOp> homes_;
+  std::map<int, std::map<ir::Node*, UOp>> homes_of_;  ///< by statement
+  std::unordered_map<ir::Node*, UOp> homes_;          ///< of the present statement
 };
 
 }  // namespace sinter::codegen

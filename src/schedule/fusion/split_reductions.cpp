@@ -295,9 +295,10 @@ void Partitioner::split_long_reductions(FusionGroup& k) {
       if (!cut_into_blocks(k, n, count, cut)) continue;
       const int64_t units = task_count(cut.outer, cut.blocks);
       // On a GPU, each result that is cut costs as if it were stored alone: threads along its sum do as well.
-      const int64_t together = prices_.threads_per_block > 1 ? 1 : std::max<int64_t>(task_count(k.outer), 1);
+      const int64_t together = prices_.threads_per_block > 1 ? 1 : std::max<int64_t>(task_count(k.outer), 1),
+                    parts = units / together;
       const double gain = -idle(k.time, task_count(k.outer), units, most) -
-                          2 * static_cast<double>(part_bytes(cut) * (units / together)) / prices_.cached;
+                          2 * static_cast<double>(part_bytes(cut) * parts) / prices_.cached;
       if (gain <= saved) continue;
       saved = gain;
       best = std::move(cut);
