@@ -23,14 +23,11 @@ struct Mask {
   size_t axis;
 };
 
-/// x, an operand below `views`, the first on top, in the shape of the topmost.
-UOp seen_through(const std::vector<UOp>& views, UOp x) {
-  for (size_t i = views.size(); i-- > 0;) {
-    ir::Sources src(views[i]->src.begin(), views[i]->src.end());
-    src[0] = x;
-    x = x->graph->make({views[i]->op, x->dtype, views[i]->shape, std::move(src), views[i]->attr, views[i]->device});
-  }
-  return x;
+/// Operand i of the comparison below the movements and casts of a mask, moved as the mask is.
+UOp operand_of(UOp mask, size_t i) {
+  if (mask->op == Op::Eq) return mask->src[i];
+  if (mask->op == Op::Cast) return operand_of(mask->src[0], i);
+  return ir::with_movements_of(mask, operand_of(ir::below_movements(mask), i));
 }
 
 /// The only axis along which x varies, if x counts 0, 1, 2, .. along all of it.
@@ -62,19 +59,12 @@ std::optional<size_t> counted_axis(UOp x) {
 }
 
 std::optional<Mask> mask_of(UOp factor) {
-  std::vector<UOp> views;
-  for (; ir::is_movement(factor->op) || factor->op == Op::Cast; factor = factor->src[0])
-    if (factor->op != Op::Cast)
-      views.push_back(factor);
-    else if (factor->dtype == DType::Bool)
-      return {};
-  if (factor->op != Op::Eq) return {};
-  for (const size_t i : {0, 1}) {
-    const UOp label = factor->src[1 - i];
-    if (!is_integer(label->dtype)) return {};
-    if (const auto axis = counted_axis(seen_through(views, factor->src[i])))
-      return Mask{seen_through(views, label), *axis};
-  }
+  UOp below = factor;
+  for (; ir::is_movement(below->op) || below->op == Op::Cast; below = below->src[0])
+    if (below->op == Op::Cast && below->dtype == DType::Bool) return {};
+  if (below->op != Op::Eq || !is_integer(below->src[0]->dtype)) return {};
+  for (const size_t i : {0, 1})
+    if (const auto axis = counted_axis(operand_of(factor, i))) return Mask{operand_of(factor, 1 - i), *axis};
   return {};
 }
 
