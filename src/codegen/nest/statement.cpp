@@ -343,18 +343,21 @@ class StatementBuilder {
   }
 
   // ---- carried accumulators
+  /// Its width along a range is that of the loops: where a user has chains, wider than the axis.
   Tile accumulator_tile(const Statement& s, int64_t slot, DType dtype) {
-    std::vector<UOp> ranges;
-    std::vector<int> levels;
+    std::vector<TileRange> ranges;
     for (const LoopAxis& a : schedule_.axes) {
       if (one_trip(a.range) || !ranges_.depends(s.node, a.range)) continue;
-      int level = a.single() ? a.levels() - 1 : -1;
-      for (size_t i = 0; i < s.own_depth; ++i)
-        if (s.loops[i].range == a.range) level = s.loops[i].number;
-      ranges.push_back(a.range);
-      levels.push_back(level);
+      TileRange r{a.range, a.single() ? a.levels() - 1 : -1, a.width(), a.lanes > 1};
+      for (size_t i = 0; i < s.loops.size(); ++i) {
+        const LoopLevel& l = s.loops[i];
+        if (!(l.range == a.range)) continue;
+        if (i < s.own_depth) r.level = l.number;
+        if (l.number == a.levels() - 1) r.width = l.width(), r.lanes = l.lanes > 1;
+      }
+      ranges.push_back(r);
     }
-    return make_tile(slot, dtype, ranges, levels, schedule_);
+    return make_tile(slot, dtype, ranges, schedule_);
   }
   void find_home(Statement& s, const Statement& user) {
     if (UOp store = accumulator_homes_->home_for(s.node, user.node, ranges_); store && can_be_home(s, store)) {

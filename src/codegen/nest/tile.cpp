@@ -189,19 +189,17 @@ class TileBuilder {
   Tile tile_of(UOp value, const Materialize& opt) {
     if (value->op == Op::Store || value->op == Op::Range || value->op == Op::Param || value->dtype == DType::Void)
       refuse(to_string(opt), "it is not a value");
-    std::vector<UOp> ranges;
-    std::vector<int> levels;
+    std::vector<TileRange> ranges;
     size_t kept = 0;
     for (const LoopAxis& a : schedule_.axes) {
       if (a.size == 1 || !ranges_.depends(value, a.range)) continue;
       const bool along = ir::contains(opt.ranges, range_id(a.range));
       kept += along;
-      ranges.push_back(a.range);
-      levels.push_back(along ? -1 : a.levels() - 1);
+      ranges.push_back({a.range, along ? -1 : a.levels() - 1, a.width(), a.lanes > 1});
     }
     if (kept != opt.ranges.size()) refuse(to_string(opt), "the value does not depend on all these ranges");
     if (kept == 0) refuse(to_string(opt), "a tile of one element");
-    Tile tile = make_tile(next_slot(), value->dtype, ranges, levels, schedule_, opt.pad);
+    Tile tile = make_tile(next_slot(), value->dtype, ranges, schedule_, opt.pad);
     if (tile.size > kLargestTile) refuse(to_string(opt), "the tile would be too large");
     return tile;
   }
@@ -216,28 +214,25 @@ class TileBuilder {
 
 }  // namespace
 
-Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const std::vector<int>& levels,
-               const LoopSchedule& schedule, int pad) {
+Tile make_tile(int64_t slot, DType dtype, const std::vector<TileRange>& ranges, const LoopSchedule& schedule, int pad) {
   Tile tile{slot, dtype, {}, 1};
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    const LoopAxis& a = schedule.of(ranges[i]);
-    Tile::TileDim dim{ranges[i], levels[i], max_trip_count(ranges[i]), 0};
-    if (levels[i] == a.levels() - 1)
-      dim.stored_extent = a.width();
-    else if (levels[i] >= 0)
-      dim.stored_extent = std::min(dim.stored_extent, a.steps[levels[i]]);
+  const auto one_iteration = [&](const TileRange& r) { return r.level == schedule.of(r.range).levels() - 1; };
+  for (const TileRange& r : ranges) {
+    const LoopAxis& a = schedule.of(r.range);
+    Tile::TileDim dim{r.range, r.level, max_trip_count(r.range), 0};
+    if (one_iteration(r))
+      dim.stored_extent = r.width;
+    else if (r.level >= 0)
+      dim.stored_extent = std::min(dim.stored_extent, a.steps[r.level]);
     else if (a.outer())
       dim.stored_extent = std::min(dim.stored_extent, a.block);
     tile.dims.push_back(dim);
   }
-  // Innermost first: ranges with lanes, then those stored in full, then those of which only one step is stored. Among
-  // equals the last range is innermost.
+  // Innermost first: ranges with lanes, then those stored in full, then those of which only one iteration is stored.
+  // Among equals the last range is innermost.
   std::vector<size_t> order(ranges.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  auto rank = [&](size_t i) {
-    const LoopAxis& a = schedule.of(ranges[i]);
-    return a.lanes > 1 ? 0 : levels[i] == a.levels() - 1 ? 2 : 1;
-  };
+  auto rank = [&](size_t i) { return ranges[i].lanes ? 0 : one_iteration(ranges[i]) ? 2 : 1; };
   std::ranges::sort(order, [&](size_t a, size_t b) { return std::pair(rank(a), b) < std::pair(rank(b), a); });
   for (size_t i : order) {
     Tile::TileDim& d = tile.dims[i];

@@ -46,10 +46,17 @@ struct Tile {
 /// Elements that a tile may hold at most. Excludes symbolic bounds and whole tensors.
 inline constexpr int64_t kLargestTile = int64_t{1} << 22;
 
-/// The tile of a value that depends on `ranges`. `levels`: per range the loop whose block the tile covers, as in
-/// Tile::TileDim. Ranges with lanes are innermost. `pad`: unused elements after each row of the innermost dim.
-Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const std::vector<int>& levels,
-               const LoopSchedule& schedule, int pad = 0);
+/// A range that a tile's value depends on, and how the loops around the value run over it.
+struct TileRange {
+  UOp range;
+  int level = -1;     ///< the loop whose block the tile covers, as in Tile::TileDim
+  int64_t width = 1;  ///< values in one iteration of the innermost loop
+  bool lanes = false;
+};
+
+/// The tile of a value. Ranges with lanes are innermost. `pad`: unused elements after each row of the innermost dim.
+Tile make_tile(int64_t slot, DType dtype, const std::vector<TileRange>& ranges, const LoopSchedule& schedule,
+               int pad = 0);
 
 /// The Param that stands for a tile, and its indices: the ranges themselves.
 UOp param_of(ir::Graph& g, const Tile& tile);

@@ -437,6 +437,15 @@ TEST_CASE("of two carried sums in one store, one rests in the output", "[codegen
   CHECK(count(text, "] __attribute__((aligned(64)))") == 1);
 }
 
+TEST_CASE("a carried sum has a place for each chain of the sum that reads it", "[codegen]") {
+  KernelHarness b;
+  UOp x = b.buffer(random_array(DType::F32, {2, 8, 6, 3}, 1)), out = b.buffer(Array(DType::F32, {2}));
+  UOp p = b.outer(2), j = b.over(8, 1), m = b.over(3, 2), k = b.over(6, 3);
+  UOp most = b.reduce(Combine::Max, {b.at(x, {p, j, k, m})}, {k}), sums = b.reduce(Combine::Add, {most}, {m});
+  b.stores({b.put(out, {p}, b.reduce(Combine::Add, {sums}, {j}, ReductionTree{16, 0}))});
+  CHECK(count(b.check({LoopOrder{{{3, 0}, {2, 0}}}}, false), "f32x16 acc") > 0);
+}
+
 TEST_CASE("a carried sum that is read again does not rest where another value goes", "[codegen]") {
   for (const bool kept : {false, true}) {
     KernelHarness b;
