@@ -22,7 +22,7 @@ class Reloader {
     for (UOp n : ir::topological(kernel.sink)) {
       if (in_blocks(n))
         for (UOp v : values_of(n)) summed_.insert(v.get());
-      if (n->op == Op::Range && is_outer(n)) outer_.push_back(n);
+      if (n->op == Op::Range) (is_outer(n) ? outer_ : inner_).push_back(n);
     }
   }
 
@@ -46,9 +46,13 @@ class Reloader {
   }
 
  private:
-  /// Whether a store may move to the front: each task stores everything it sums, and no other store conflicts.
+  /// Whether a store may move to the front: each task stores everything it sums, and no other store conflicts. A value
+  /// that is stored several times would depend on more ranges as a load.
   bool may_come_first(UOp store) {
     if (store->integer() != 0 || predicate_of(store)) return false;
+    const UOp value = stored_value(store);
+    if (std::ranges::any_of(inner_, [&](UOp r) { return ranges_.depends(store, r) && !ranges_.depends(value, r); }))
+      return false;
     if (outer_.size() != kernel_.outer.size()) return false;
     if (!std::ranges::all_of(outer_, [&](UOp r) { return ranges_.depends(store, r); })) return false;
     std::set<int64_t> read;
@@ -77,7 +81,7 @@ class Reloader {
 
   const Kernel& kernel_;
   FreeRanges ranges_;
-  std::vector<UOp> outer_;
+  std::vector<UOp> outer_, inner_;
   std::set<ir::Node*> summed_;
   std::unordered_map<UOp, UOp> loads_;  ///< stored value to the LOAD that replaces it
 };

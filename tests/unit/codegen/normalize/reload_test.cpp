@@ -7,9 +7,9 @@ using namespace codegen_test;
 
 namespace {
 
-enum class Case { Plain, OneChain, Adds, Overwrites, ReadBefore };
+enum class Case { Plain, OneChain, Adds, Overwrites, ReadBefore, Copies };
 
-/// sums[i] = sum over j, k of v; out[i, j, k] = v.
+/// sums[i] = sum over j, k of v; out[i, j, k] = v, or several copies of it.
 KernelHarness summed(Case which) {
   KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {5, 12, 10}, 1)), out = b.buffer(random_array(DType::F32, {5, 12, 10}, 2)),
@@ -20,7 +20,10 @@ KernelHarness summed(Case which) {
   if (which == Case::ReadBefore) list.push_back(b.put(first, {i, j, k}, b.at(out, {i, j, k})));
   if (which == Case::Overwrites) list.push_back(b.put(x, {i, j, k}, b.at(x, {i, j, k}) * 2.0));
   list.push_back(b.put(sums, {i}, b.reduce(Combine::Add, {v}, {j, k}, {1, which == Case::OneChain ? 0 : 40}) * 0.5));
-  list.push_back(b.put(out, {i, j, k}, v, which == Case::Adds));
+  if (which == Case::Copies)
+    list.push_back(b.put(b.buffer(Array(DType::F32, {5, 12, 10, 3})), {i, j, k, b.inner(3, 3)}, v));
+  else
+    list.push_back(b.put(out, {i, j, k}, v, which == Case::Adds));
   b.stores(std::move(list));
   return b;
 }
@@ -43,8 +46,8 @@ TEST_CASE("a sum in blocks reads back what its kernel stores", "[codegen]") {
   summed(Case::Plain).check({codegen::Lanes{2, 8}});
 }
 
-TEST_CASE("a sum reads nothing back that is stored otherwise, or too late", "[codegen]") {
-  for (const Case which : {Case::OneChain, Case::Adds, Case::Overwrites, Case::ReadBefore}) {
+TEST_CASE("a sum reads nothing back that is stored otherwise, too late, or several times", "[codegen]") {
+  for (const Case which : {Case::OneChain, Case::Adds, Case::Overwrites, Case::ReadBefore, Case::Copies}) {
     INFO(static_cast<int>(which));
     KernelHarness b = summed(which);
     CHECK(codegen::reload_stores(b.kernel) == b.kernel.sink);
