@@ -3,6 +3,7 @@
 
 #include "codegen/emit/register_transpose.h"
 #include "codegen/nest/loop_tree.h"
+#include "codegen/tune/heuristic/product_epilogue.h"
 #include "ir/contains.h"
 #include "ir/walk.h"
 
@@ -18,6 +19,7 @@ constexpr int64_t kStreamedLineBytes = 64;  ///< stores of fewer bytes do not by
 constexpr int kTransposedSumUnroll = 4;     ///< unrolled copies of a reduction whose operands are transposed
 /// The same if its row is stored, too. With 16 copies, rows of 16 are slower.
 constexpr int kTransposedRowUnroll = 8;
+constexpr double kMaxStepsOfStore = 16;  ///< terms of a sum whose stores take a good part of its time, at most
 constexpr int kRowsBeside = 4;  ///< rows of a scan whose chains overlap; one more or less if these are a divisor
 
 /// Whether memory is strided along `vector` and contiguous along `range`.
@@ -76,6 +78,30 @@ void share_strided_loads(TuningState& state, const StatementAnalysis& sum) {
   }
 }
 
+/// Results that lie between the strided lanes of a product's store become copies, in place of others of its tile: whole
+/// vectors are stored. Steps of long sums outweigh their stores.
+void fill_strided_store(TuningState& state, TuningState::TiledProduct& product, const StatementAnalysis& store) {
+  RegisterTile& tile = product.tile;
+  if (!is_epilogue_store(store, *product.work) || product.work->chains() > 1 ||
+      product.work->iterations > kMaxStepsOfStore * store.iterations)
+    return;
+  const UOp access = store.node;
+  const int64_t stride = state.analysis.lane_stride(access, tile.lane_range);
+  if (stride < 2 || stride > kWidestStride) return;
+  const auto between = std::ranges::find_if(store.result_ranges, [&](UOp r) {
+    return state.analysis.stride(access, r) == 1 && state.analysis.size(r) == stride && is_free(state, r);
+  });
+  if (between == store.result_ranges.end()) return;
+  const auto leave_room = [&](UOp range, int& copies) {
+    if (!range || copies < stride) return false;
+    copies /= static_cast<int>(stride);
+    state.width(range).unroll = copies;
+    return true;
+  };
+  if (leave_room(tile.column_range, tile.columns) || leave_room(tile.row_range, tile.rows))
+    state.width(*between).unroll = static_cast<int>(stride);
+}
+
 }  // namespace
 
 void choose_register_transposes(TuningState& state) {
@@ -85,7 +111,10 @@ void choose_register_transposes(TuningState& state) {
       continue;
     }
     const auto vector = std::ranges::find_if(state.lane_ranges, [&](UOp v) { return contains(w.result_ranges, v); });
-    if (vector == state.lane_ranges.end() || state.is_tiled(*vector)) continue;
+    if (vector == state.lane_ranges.end()) continue;
+    for (TuningState::TiledProduct& p : state.products)
+      if (p.tile.lane_range == *vector) fill_strided_store(state, p, w);
+    if (state.is_tiled(*vector)) continue;
     for (UOp a : w.accesses)
       for (UOp r : w.result_ranges)
         if (!(r == *vector) && is_contiguous_across(state.analysis, a, *vector, r)) transpose(state, w, a, *vector, r);
