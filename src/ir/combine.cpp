@@ -2,9 +2,12 @@
 // Dot.
 #include "ir/combine.h"
 
+#include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 #include "ir/build.h"
+#include "ir/splat.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
 
@@ -26,10 +29,10 @@ AccumulatorNodes arg_extreme(bool largest, const AccumulatorNodes& a, const Accu
 }
 
 /// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979). An
-/// empty part changes nothing, even if a mean is infinite.
+/// empty part changes nothing, even if a mean is infinite, or if both are empty and their shares are NaN.
 AccumulatorNodes merge_moments(const AccumulatorNodes& a, const AccumulatorNodes& b) {
   UOp count = a[0] + b[0], off = b[1] - a[1];
-  UOp share = b[0] / maximum(count, like(count, 1.0));
+  UOp share = b[0] / count;
   UOp mean = a[1] + off * share;
   UOp squares = (a[2] + b[2]) + off * (off * (a[0] * share));
   UOp none = eq(b[0], like(b[0], 0.0));
@@ -120,20 +123,43 @@ std::vector<DType> accumulator_types(UOp reduce) {
   return out;
 }
 
-std::vector<Op> combine_step_ops(UOp reduce) {
+bool follows_source_alone(UOp reduce, size_t accumulator) {
+  const std::vector<DType> types = accumulator_types(reduce);
+  const CombineGraph step = combine_step(reduce->reduction().combine, types);
+  return std::ranges::none_of(topological(step.next[accumulator]), [&](UOp n) {
+    return n->op == Op::Arg && static_cast<size_t>(n->integer()) % types.size() != accumulator;
+  });
+}
+
+StepOps combine_step_ops(UOp reduce) {
   const Combine combine = reduce->reduction().combine;
   if (accumulator_count(combine) == 1) {  // single op, no graph needed
-    if (combine == Combine::Dot) return {Op::Fma};
-    return {combine == Combine::Mul   ? Op::Mul
-            : combine == Combine::Max ? Op::Max
-            : combine == Combine::Min ? Op::Min
-                                      : Op::Add};
+    if (combine == Combine::Dot) return {{Op::Fma}, {}};
+    return {{combine == Combine::Mul   ? Op::Mul
+             : combine == Combine::Max ? Op::Max
+             : combine == Combine::Min ? Op::Min
+                                       : Op::Add},
+            {}};
   }
-  const CombineGraph step = combine_step(combine, accumulator_types(reduce));
-  std::vector<Op> ops;
-  for (UOp n : topological(step.next))
-    if (is_alu(n->op)) ops.push_back(n->op);
-  return ops;
+  const std::vector<DType> types = accumulator_types(reduce);
+  enum class Kind : uint8_t { Known, Common, Own };
+  const auto kind_of_arg = [&](size_t arg) {
+    const size_t k = arg % types.size();
+    if (!splat_const(reduce->src[k])) return Kind::Own;
+    if (arg >= types.size()) return Kind::Known;
+    return follows_source_alone(reduce, k) ? Kind::Common : Kind::Own;
+  };
+  const CombineGraph step = combine_step(combine, types);
+  std::unordered_map<UOp, Kind> kinds;
+  StepOps out;
+  for (UOp n : topological(step.next)) {
+    Kind kind = n->op == Op::Arg ? kind_of_arg(static_cast<size_t>(n->integer())) : Kind::Known;
+    for (UOp s : n->src) kind = std::max(kind, kinds.at(s));
+    kinds[n] = kind;
+    const bool decided = n->op == Op::Where && kinds.at(n->src[0]) == Kind::Known;
+    if (is_alu(n->op) && kind != Kind::Known && !decided) (kind == Kind::Own ? out.own : out.common).push_back(n->op);
+  }
+  return out;
 }
 
 }  // namespace sinter::ir

@@ -21,8 +21,15 @@ struct CombineGraph {
 CombineGraph combine_step(Combine combine, std::span<const DType> types);
 /// Merges two partial results, the earlier elements first.
 CombineGraph combine_merge(Combine combine, std::span<const DType> types);
-/// The ops of one step of a REDUCE or SCAN, for cost models.
-std::vector<Op> combine_step_ops(UOp reduce);
+/// Whether the step of an accumulator reads only it and its source.
+bool follows_source_alone(UOp reduce, size_t accumulator);
+/// The ops of one step, without those whose outcome is known since they read constant sources only.
+struct StepOps {
+  std::vector<Op> own;     ///< differ between the chains
+  std::vector<Op> common;  ///< the same in all chains, as those of the count of a Moments
+};
+/// Of a REDUCE or SCAN, for cost models.
+StepOps combine_step_ops(UOp reduce);
 /// The combine that reduces partial results.
 constexpr Combine merge_combine(Combine combine) { return combine == Combine::Dot ? Combine::Add : combine; }
 /// The op that makes an element and an update one; a scatter that sets has none.

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "codegen/emit/memory_access.h"
+#include "codegen/nest/shared_accumulator.h"
 #include "codegen/nest/thread_digits.h"
 #include "codegen/normalize/normalize.h"
 #include "ir/build.h"
@@ -77,6 +78,10 @@ void Accumulators::init(int statement) {
       const UOp source = values_.shared(s, k);
       if (source && leading_copy(source, s) != values_.copy_key(s.node)) {
         to.push_back(registers_.at({statement, leading_copy(source, s)})[0][k]);
+        continue;
+      }
+      if (is_same_in_chains(s, k) && &to != &made.front()) {
+        to.push_back(made.front()[k]);
         continue;
       }
       const int lanes = source ? values_.lanes(source) : std::max(c.width, values_.lanes(s.node));
@@ -161,7 +166,7 @@ void Accumulators::update(int statement) {
   const ChainLayout c = chain_layout(s);
   const std::vector<ChainState>& registers = this->registers(statement);
   auto values = ir::mapped<ChainState>(values_of(s.node), [&](UOp v) { return values_.value(v); });
-  if (along_lanes(s)) return update_lanes(s, c, registers, values);
+  if (along_lanes(s)) return update_lanes(statement, c, values);
   for (size_t k = 0; k < values.size(); ++k)
     if (values_.shared(s, k)) return assign_shared(statement, std::move(values));
   for (Id& v : values) v = emit_.splat(v, emit_.type(registers[0][0]).lanes);
@@ -207,19 +212,43 @@ Id Accumulators::element_exists(const Statement& s) {
 }
 
 /// For lanes along the own range: element e of a step belongs to chain e % count.
-void Accumulators::update_lanes(const Statement& s, const ChainLayout& c, const std::vector<ChainState>& registers,
-                                const ChainState& values) {
+void Accumulators::update_lanes(int statement, const ChainLayout& c, const ChainState& values) {
+  const Statement& s = at(statement);
   const UOp range = s.loops.back().range;
   const int lanes = s.loops.back().lanes, width = c.width;
   const int64_t known = values_.limit(range).known;
   const int first = values_.copy_of(range) * lanes;
+  bool common = false;
+  for (size_t k = 0; k < values.size(); ++k) common |= is_same_in_chains(s, k);
   for (int at = 0; at < lanes; at += width) {
     if (known >= 0 && known <= at) break;
     const Id exists = values_.existing_lanes(range, at, width);
+    const auto vector = static_cast<size_t>((first + at) % c.count / width);
     ChainState part;
     for (Id v : values) part.push_back(emit_.part(emit_.splat(v, lanes), at, width));
-    emit_assign(lowered_combine(s), registers[(first + at) % c.count / width], kNone, part, exists);
+    if (!common) {
+      emit_assign(lowered_combine(s), registers(statement)[vector], kNone, part, exists);
+      continue;
+    }
+    if (exists != kNone) throw InternalError("a step leaves out chains that share an accumulator");
+    step_chains(statement, vector, part);
   }
+}
+
+/// Steps a vector of chains. The first one steps the accumulators that all chains share, the others see the state
+/// before that step.
+void Accumulators::step_chains(int statement, size_t vector, const ChainState& values) {
+  const Statement& s = at(statement);
+  const ChainState& registers = this->registers(statement)[vector];
+  const auto others = [&](size_t k) { return vector > 0 && is_same_in_chains(s, k); };
+  ChainState before;
+  const ChainState& first = last_steps_[{statement, values_.copy_key(s.node)}];
+  for (size_t k = 0; k < registers.size(); ++k)
+    before.push_back(others(k) ? first[k] : read_chain({registers[k]}, kNone)[0]);
+  const ChainState next = emit_combine(lowered_combine(s).step, emit_.type(registers.back()).lanes, before, values);
+  for (size_t k = 0; k < next.size(); ++k)
+    if (!others(k)) emit_.insert_here({InstCode::AccumulatorWrite, {}, {registers[k], next[k]}});
+  if (vector == 0) last_steps_[{statement, values_.copy_key(s.node)}] = before;
 }
 
 void Accumulators::add_zero(int statement) {

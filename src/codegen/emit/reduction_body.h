@@ -64,9 +64,9 @@ class Accumulators {
   ChainState read_chain(const ChainState& registers, Id cell) const;
   void emit_assign(const LoweredCombine& rule, const ChainState& registers, Id cell, const ChainState& values,
                    Id exists);
+  void step_chains(int statement, size_t vector, const ChainState& values);
   void assign_shared(int statement, ChainState values);
-  void update_lanes(const Statement& s, const ChainLayout& c, const std::vector<ChainState>& registers,
-                    const ChainState& values);
+  void update_lanes(int statement, const ChainLayout& c, const ChainState& values);
 
   const Statement& at(int i) const { return statements_.list[i]; }
 
@@ -78,7 +78,7 @@ class Accumulators {
   bool exchanged_ = false;                                                 ///< whether the slots were used before
   std::map<std::pair<int, uint64_t>, std::vector<ChainState>> registers_;  ///< one ChainState per vector of chains
   std::map<std::pair<ir::Combine, std::vector<DType>>, LoweredCombine> lowered_combines_;
-  std::map<std::pair<int, uint64_t>, ChainState> last_steps_;  ///< by copy: the state before its last step
+  std::map<std::pair<int, uint64_t>, ChainState> last_steps_;  ///< by copy of results: the state before its last step
 };
 
 }  // namespace sinter::codegen

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "ir/combine.h"
-#include "ir/walk.h"
 
 namespace sinter::codegen {
 
@@ -16,10 +15,17 @@ UOp followed_source(const Statement& s, size_t accumulator, FreeRanges& ranges) 
   const auto follows = [&](const LoopLevel& l) { return ranges.depends(source, l.range); };
   const auto shares = [&](const LoopLevel& l) { return l.straight && ranges.depends(s.node, l.range) && !follows(l); };
   if (std::ranges::none_of(s.loops, shares) || std::ranges::none_of(s.loops, follows)) return {};
-  const ir::CombineGraph step = ir::combine_step(attr.combine, ir::accumulator_types(s.node));
-  for (UOp n : ir::topological(step.next[accumulator]))
-    if (n->op == Op::Arg && static_cast<size_t>(n->integer()) % count != accumulator) return {};
-  return source;
+  return ir::follows_source_alone(s.node, accumulator) ? source : UOp();
+}
+
+bool is_same_in_chains(const Statement& s, size_t accumulator) {
+  const ir::ReduceAttr& attr = s.node->reduction();
+  if (ir::accumulator_count(attr.combine) == 1 || attr.tree.lanes == 1 || s.own_depth == s.loops.size()) return false;
+  const LoopLevel& last = s.loops.back();
+  const UOp size = last.range->src[0];
+  return s.node->src[accumulator]->op == Op::Const && last.lanes > 1 && last.number == 0 && !last.threaded() &&
+         last.width() % attr.tree.lanes == 0 && size->op == Op::Const && size->scalar().as_int() % last.width() == 0 &&
+         ir::follows_source_alone(s.node, accumulator);
 }
 
 }  // namespace sinter::codegen

@@ -25,9 +25,11 @@ double instructions_of(Op op, DType dtype) {
 }
 
 double step_instructions(UOp node) {
-  double step = 0;
-  for (Op op : ir::combine_step_ops(node)) step += instructions_of(op, node->dtype);
-  return step;
+  const ir::StepOps step = ir::combine_step_ops(node);
+  double count = 0;
+  for (const std::vector<Op>& ops : {step.own, step.common})
+    for (Op op : ops) count += instructions_of(op, node->dtype);
+  return count;
 }
 
 double shared_step_instructions(const Statement& s, FreeRanges& ranges) {
@@ -35,9 +37,10 @@ double shared_step_instructions(const Statement& s, FreeRanges& ranges) {
   std::vector<bool> shared;
   for (size_t k = 0; k < types.size(); ++k) shared.push_back(static_cast<bool>(followed_source(s, k, ranges)));
   if (!ir::contains(shared, true)) return 0;
+  const ir::CombineGraph step = ir::combine_step(s.node->reduction().combine, types);
   std::set<ir::Node*> own;  // ops that differ between the results
   double count = 0;
-  for (UOp n : ir::topological(ir::combine_step(s.node->reduction().combine, types).next)) {
+  for (UOp n : ir::topological(step.next)) {
     bool differs = n->op == Op::Arg && !shared[static_cast<size_t>(n->integer()) % types.size()];
     for (UOp u : n->src) differs |= own.contains(u.get());
     if (differs)

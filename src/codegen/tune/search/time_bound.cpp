@@ -91,9 +91,8 @@ double TimeBound::arithmetic(const LoopShape& s) {
       add(operations, multiplies(n->op), s.vectors(n->dtype, [&](UOp r) { return analysis_.depends(n, r); }));
   for (const StatementAnalysis& w : analysis_.statements())
     if (w.is_reduce()) {
-      const std::vector<Op> step = ir::combine_step_ops(w.node);
       const double vectors = s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
-      for (Op op : step) add(1, multiplies(op), vectors);
+      for (Op op : ir::combine_step_ops(w.node).own) add(1, multiplies(op), vectors);
     }
   return std::max(all / kIssueWidth, products);
 }
