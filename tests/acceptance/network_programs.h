@@ -1,5 +1,4 @@
-// The benchmark's networks as values to plan: what a training step without its optimiser asks for, and what inference
-// does.
+// The benchmark's networks on stored inputs, and what their training steps without an optimiser ask for.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +32,20 @@ TensorList classifier_step(const Model& model, const sinter::Tensor& x, const si
   return step_of(model, cross_entropy(model(x), classes));
 }
 
+template <class Model>
+sinter::Tensor stored_tokens(const sinter::Shape& shape) {
+  return stored(sinter::randint(0, Model::kTokens, shape));
+}
+
+/// `x`, `y`: tokens of texts, and those that follow them.
+template <class Model>
+sinter::Tensor text_loss(const Model& model, const sinter::Tensor& x, const sinter::Tensor& y) {
+  return cross_entropy(model(x).flatten(0, 1), y.flatten());
+}
+
 /// `n` texts.
 template <class Model>
 TensorList text_step(const Model& model, int64_t n) {
   const sinter::Shape shape{n, Model::kPositions};
-  const sinter::Tensor x = stored(sinter::randint(0, Model::kTokens, shape));
-  const sinter::Tensor y = stored(sinter::randint(0, Model::kTokens, shape));
-  return step_of(model, cross_entropy(model(x).flatten(0, 1), y.flatten()));
+  return step_of(model, text_loss(model, stored_tokens<Model>(shape), stored_tokens<Model>(shape)));
 }

@@ -20,6 +20,7 @@
 #include "repository.h"
 #include "runtime/exec/step_cost.h"
 #include "runtime/program/host_target.h"
+#include "tensor/core/nested_observer.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter;
@@ -30,7 +31,7 @@ constexpr const char* kTable = "tests/data/launch-times-zen2.tsv";
 constexpr double kWithin = 3;        ///< factor between a price and the time, at most
 constexpr double kShortest = 1000;   ///< us: of the launches that count
 constexpr double kMostMissing = .2;  ///< share of the recorded time in launches that plans have no longer
-constexpr int kRuns = 9;
+constexpr int kRuns = 25;
 
 /// Two cores of an EPYC Zen 2.
 runtime::Target recorded_machine() {
@@ -43,8 +44,8 @@ runtime::Target recorded_machine() {
   return zen2;
 }
 
-/// What a program asks for, on parameters that are stored.
-using Program = std::function<TensorList()>;
+/// Inference, or a training step as the benchmark makes it. Returns what it computed, or what is to be computed.
+using Program = std::function<Tensor()>;
 
 template <class Model>
 std::shared_ptr<Model> stored_model() {
@@ -53,13 +54,28 @@ std::shared_ptr<Model> stored_model() {
   return model;
 }
 
-template <class Model>
-Program training(const Tensor& x, const Tensor& classes) {
-  return [=, model = stored_model<Model>()] { return classifier_step(*model, x, classes); };
+template <class Model, class Optimizer>
+Program training(const typename Optimizer::Options& options, std::function<Tensor(const Model&)> loss_of) {
+  auto model = stored_model<Model>();
+  auto optimizer = std::make_shared<Optimizer>(nn::parameters(*model), options);
+  return [=] {
+    Tensor loss = loss_of(*model);
+    loss.backward();
+    optimizer->step();
+    return loss;
+  };
 }
-template <class Model>
+template <class Model, class Optimizer>
+Program classifier_training(const typename Optimizer::Options& options, const Shape& images, const Shape& labels) {
+  return training<Model, Optimizer>(options, [x = stored_images(images), y = stored_classes(labels)](const Model& m) {
+    return cross_entropy(m(x), y);
+  });
+}
+template <class Model, class Optimizer>
 Program text_training() {
-  return [model = stored_model<Model>(), n = 32] { return text_step(*model, n); };
+  const Shape shape{32, Model::kPositions};
+  return training<Model, Optimizer>({}, [x = stored_tokens<Model>(shape), y = stored_tokens<Model>(shape)](
+                                            const Model& m) { return text_loss(m, x, y); });
 }
 template <class Model>
 Program inference(const Tensor& x) {
@@ -67,13 +83,12 @@ Program inference(const Tensor& x) {
   nn::eval(*model);
   return [=] {
     const no_grad guard;
-    return TensorList{(*model)(x)};
+    return (*model)(x);
   };
 }
-
 template <class Model>
 Program text_inference() {
-  return inference<Model>(stored(randint(0, Model::kTokens, {32, Model::kPositions})));
+  return inference<Model>(stored_tokens<Model>({32, Model::kPositions}));
 }
 
 struct Named {
@@ -82,18 +97,22 @@ struct Named {
 };
 constexpr Named kPrograms[] = {
     {"train:resnet18:32",
-     [] { return training<bench::ResNet18>(stored_images({32, 3, 32, 32}), stored_classes({32})); }},
+     [] {
+       return classifier_training<bench::ResNet18, optim::SGD>({.lr = 1e-3, .momentum = 0.9}, {32, 3, 32, 32}, {32});
+     }},
     {"train:mobilenet:32",
-     [] { return training<bench::MobileNetV2>(stored_images({32, 3, 32, 32}), stored_classes({32})); }},
-    {"train:mixer:32", [] { return training<bench::Mixer>(stored_images({32, 3, 32, 32}), stored_classes({32})); }},
-    {"train:unet:8", [] { return training<bench::UNet>(stored_images({8, 3, 64, 64}), stored_classes({8, 64, 64})); }},
-    {"train:gpt:32", text_training<bench::Gpt>},
-    {"train:lstm:32", text_training<bench::LstmModel>},
+     [] {
+       return classifier_training<bench::MobileNetV2, optim::SGD>({.lr = 1e-3, .momentum = 0.9}, {32, 3, 32, 32}, {32});
+     }},
+    {"train:mixer:32", [] { return classifier_training<bench::Mixer, optim::Adam>({}, {32, 3, 32, 32}, {32}); }},
+    {"train:unet:8",
+     [] { return classifier_training<bench::UNet, optim::Adam>({.lr = 1e-4}, {8, 3, 64, 64}, {8, 64, 64}); }},
+    {"train:gpt:32", text_training<bench::Gpt, optim::AdamW>},
+    {"train:lstm:32", text_training<bench::LstmModel, optim::Adam>},
     {"train:vae:64",
      [] {
-       return Program([vae = stored_model<bench::Vae>(), x = stored_images({64, 1, 28, 28})] {
-         return step_of(*vae, vae->loss(x));
-       });
+       return training<bench::Vae, optim::Adam>(
+           {}, [x = stored_images({64, 1, 28, 28})](const bench::Vae& vae) { return vae.loss(x); });
      }},
     {"infer:resnet18:32", [] { return inference<bench::ResNet18>(stored_images({32, 3, 32, 32})); }},
     {"infer:mobilenet:32", [] { return inference<bench::MobileNetV2>(stored_images({32, 3, 32, 32})); }},
@@ -110,9 +129,10 @@ LaunchKey key_of(const std::string& name, size_t count, double mflop, double mb)
   return fmt::format("{}{}\t{:.4f}\t{:.4f}", name, count > 1 ? fmt::format(" and {} more", count - 1) : "", mflop, mb);
 }
 
-/// Prices of the launches of a plan, in us.
-std::map<LaunchKey, double> priced(const TensorList& asked) {
-  const plan::KernelSources written = testing::explain(asked, runtime::host_target());
+/// Prices of a program's launches, in us.
+std::map<LaunchKey, double> priced(const Program& program) {
+  const tensor::NestedObserver lazy;  // in its scope an optimiser assigns what it otherwise computes
+  const plan::KernelSources written = testing::explain(std::vector{program()}, runtime::host_target());
   const runtime::Plan& plan = written.scheduled.plan;
   std::map<LaunchKey, double> prices;
   size_t next = 0;
@@ -132,10 +152,11 @@ std::map<LaunchKey, double> priced(const TensorList& asked) {
 
 /// Median times of the launches of a program that repeats, in us.
 std::map<LaunchKey, double> timed(const Program& program) {
-  realize_all(program());  // compiles
+  const tensor::NestedObserver lazy;
+  program().realize();  // compiles
   runtime_test::CapturedLog log;
   const runtime_test::ScopedEnv setting("DEBUG", "2");
-  for (int i = 0; i < kRuns; ++i) realize_all(program());
+  for (int i = 0; i < kRuns; ++i) program().realize();
   std::map<LaunchKey, std::vector<double>> times;
   static const std::regex line(
       R"( *(\w+?)_[0-9a-f]{16}(?: and (\d+) more)? +\d+ tasks +([\d.]+) us +([\d.]+) MB +([\d.]+) MFLOP.*)");
@@ -176,8 +197,9 @@ TEST_CASE("prices of the networks' launches are near the times that a Zen 2 took
   }
   CHECK(recorded.size() == std::size(kPrograms));
   for (const auto& [name, make] : kPrograms) {
-    const std::map<LaunchKey, double> prices = priced(make()());
+    const std::map<LaunchKey, double> prices = priced(make());
     double all = 0, missing = 0;
+
     for (const auto& [launch, us] : recorded[name]) {
       INFO(name << ": " << launch);
       all += us;
