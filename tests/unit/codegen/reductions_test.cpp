@@ -190,7 +190,7 @@ TEST_CASE("chains share the count of a Moments where each step has an element fo
   };
   CHECK(divisions(96, 4, 4) == 1);
   CHECK(divisions(96, 8, 2) == 1);
-  CHECK(divisions(96, 8, 4) == 2);   // two elements for each chain
+  CHECK(divisions(96, 8, 4) == 2);  // two elements for each chain
   CHECK(divisions(77, 8, 2) == 2);
 }
 
