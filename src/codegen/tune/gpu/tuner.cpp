@@ -21,7 +21,9 @@ constexpr double kEqualTime = 1.002;         ///< up to here wider accesses are 
 constexpr double kSameTime = 1.04;           ///< the model cannot tell predictions apart that are closer
 constexpr double kShorter = 0.5;             ///< of these, a text of at most this share is preferred,
 constexpr double kLongText = 500;            ///< if the other has more instructions than this
-constexpr size_t kRefined = 8;               ///< of the best candidates: those whose details are looked at
+// The same where memory bounds the other, and latencies take a share of its time at most: loads are under way.
+constexpr double kSameCopy = 1.01, kLongCopy = 800, kLatencyShare = .5;
+constexpr size_t kRefined = 8;  ///< of the best candidates: those whose details are looked at
 
 /// The candidates of a kernel, each once, with predictions.
 class Ranking {
@@ -37,13 +39,18 @@ class Ranking {
       return std::pair(price(a), a.order) < std::pair(price(b), b.order);
     });
   }
-  /// Moves the shortest text among the fastest to the front, if it is much shorter.
+  /// Moves the shortest text among the fastest to the front, if it is much shorter. Where memory bounds them, it has
+  /// vectors as wide, and loads enough under way.
   void prefer_short_text() {
-    if (list.empty() || list.front().terms.code < kLongText) return;
-    if (std::string_view(list.front().terms.bound()) == "memory") return;  // copies are loads under way
-    const auto shortest = std::min_element(
-        list.begin(), end_within(kSameTime),
-        [](const RankedCandidate& a, const RankedCandidate& b) { return a.terms.code < b.terms.code; });
+    if (list.empty()) return;
+    const bool memory = std::string_view(list.front().terms.bound()) == "memory";
+    if (list.front().terms.code < (memory ? kLongCopy : kLongText)) return;
+    const int width = widest_vector(list.front().candidate);
+    auto shortest = list.begin();
+    for (auto r = list.begin(), end = end_within(memory ? kSameCopy : kSameTime); r != end; ++r)
+      if (r->terms.code < shortest->terms.code &&
+          (!memory || (widest_vector(r->candidate) == width && r->terms.latency <= kLatencyShare * r->terms.memory)))
+        shortest = r;
     if (shortest->terms.code <= kShorter * list.front().terms.code) std::rotate(list.begin(), shortest, shortest + 1);
   }
 
