@@ -29,7 +29,7 @@ AccumulatorNodes arg_extreme(bool largest, const AccumulatorNodes& a, const Accu
 }
 
 /// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979). An
-/// empty part changes nothing, even if a mean is infinite, or if both are empty and their shares are NaN.
+/// empty part changes nothing, even if a mean is infinite, or if both parts are empty, where the share is 0 / 0.
 AccumulatorNodes merge_moments(const AccumulatorNodes& a, const AccumulatorNodes& b) {
   UOp count = a[0] + b[0], off = b[1] - a[1];
   UOp share = b[0] / count;
@@ -123,11 +123,9 @@ std::vector<DType> accumulator_types(UOp reduce) {
   return out;
 }
 
-bool follows_source_alone(UOp reduce, size_t accumulator) {
-  const std::vector<DType> types = accumulator_types(reduce);
-  const CombineGraph step = combine_step(reduce->reduction().combine, types);
+bool follows_source_alone(const CombineGraph& step, size_t accumulator) {
   return std::ranges::none_of(topological(step.next[accumulator]), [&](UOp n) {
-    return n->op == Op::Arg && static_cast<size_t>(n->integer()) % types.size() != accumulator;
+    return n->op == Op::Arg && static_cast<size_t>(n->integer()) % step.next.size() != accumulator;
   });
 }
 
@@ -142,14 +140,14 @@ StepOps combine_step_ops(UOp reduce) {
             {}};
   }
   const std::vector<DType> types = accumulator_types(reduce);
-  enum class Kind : uint8_t { Known, Common, Own };
+  const CombineGraph step = combine_step(combine, types);
+  enum class Kind : uint8_t { Known, Shared, PerChain };
   const auto kind_of_arg = [&](size_t arg) {
     const size_t k = arg % types.size();
-    if (!splat_const(reduce->src[k])) return Kind::Own;
+    if (!splat_const(reduce->src[k])) return Kind::PerChain;
     if (arg >= types.size()) return Kind::Known;
-    return follows_source_alone(reduce, k) ? Kind::Common : Kind::Own;
+    return follows_source_alone(step, k) ? Kind::Shared : Kind::PerChain;
   };
-  const CombineGraph step = combine_step(combine, types);
   std::unordered_map<UOp, Kind> kinds;
   StepOps out;
   for (UOp n : topological(step.next)) {
@@ -157,7 +155,8 @@ StepOps combine_step_ops(UOp reduce) {
     for (UOp s : n->src) kind = std::max(kind, kinds.at(s));
     kinds[n] = kind;
     const bool decided = n->op == Op::Where && kinds.at(n->src[0]) == Kind::Known;
-    if (is_alu(n->op) && kind != Kind::Known && !decided) (kind == Kind::Own ? out.own : out.common).push_back(n->op);
+    if (is_alu(n->op) && kind != Kind::Known && !decided)
+      (kind == Kind::PerChain ? out.per_chain : out.shared).push_back(n->op);
   }
   return out;
 }

@@ -21,12 +21,17 @@ struct CombineGraph {
 CombineGraph combine_step(Combine combine, std::span<const DType> types);
 /// Merges two partial results, the earlier elements first.
 CombineGraph combine_merge(Combine combine, std::span<const DType> types);
-/// Whether the step of an accumulator reads only it and its source.
-bool follows_source_alone(UOp reduce, size_t accumulator);
+/// Whether an accumulator follows its source alone: a step reads nothing else for it.
+bool follows_source_alone(const CombineGraph& step, size_t accumulator);
 /// The ops of one step, without those whose outcome is known since they read constant sources only.
 struct StepOps {
-  std::vector<Op> own;     ///< differ between the chains
-  std::vector<Op> common;  ///< the same in all chains, as those of the count of a Moments
+  std::vector<Op> per_chain;
+  std::vector<Op> shared;  ///< the same in all chains if a step has an element for each: the count of a Moments
+  std::vector<Op> all() const {
+    std::vector<Op> out = per_chain;
+    out.insert(out.end(), shared.begin(), shared.end());
+    return out;
+  }
 };
 /// Of a REDUCE or SCAN, for cost models.
 StepOps combine_step_ops(UOp reduce);

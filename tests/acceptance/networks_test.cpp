@@ -86,3 +86,19 @@ TEST_CASE("what several layers read of a network in evaluation is one tensor of 
     }
   CHECK(stores >= 20);
 }
+
+TEST_CASE("gradients of strided depthwise convolutions store whole vectors", "[networks]") {
+  runtime::Target machine = runtime::reference_target();
+  runtime::set_isa(machine, "x86-64-v3");
+  const FixedTarget fixed(kSmallPrograms, machine);
+  const Tensor x = stored_images({32, 144, 32, 32}), w = stored_images({144, 1, 3, 3});
+  Tensor leaf = x.detach();
+  leaf.requires_grad();
+  const Tensor y = conv2d(leaf, w, {.stride = 2, .padding = 1, .groups = 144});
+  const std::vector<Tensor> asked = gradient(y, std::array{leaf}, stored_images({32, 144, 16, 16}));
+  const plan::KernelSources written = testing::explain(asked, runtime::host_target());
+  REQUIRE(written.sources.size() == 1);
+  INFO(written.sources[0].text);
+  // Neighbors of a row lie two apart, and between them those of the other phase.
+  CHECK(written.sources[0].text.find(")[2] = ") == std::string::npos);
+}

@@ -31,7 +31,7 @@ constexpr const char* kTable = "tests/data/launch-times-zen2.tsv";
 constexpr double kWithin = 3;        ///< factor between a price and the time, at most
 constexpr double kShortest = 1000;   ///< us: of the launches that count
 constexpr double kMostMissing = .2;  ///< share of the recorded time in launches that plans have no longer
-constexpr int kRuns = 25;
+constexpr int kRuns = 25;            ///< whose median is recorded
 
 /// Two cores of an EPYC Zen 2.
 runtime::Target recorded_machine() {
@@ -44,7 +44,8 @@ runtime::Target recorded_machine() {
   return zen2;
 }
 
-/// Inference, or a training step as the benchmark makes it. Returns what it computed, or what is to be computed.
+/// Inference, or a training step: the benchmark's model, optimizer and shapes. Returns the tensor whose realization
+/// runs all of it.
 using Program = std::function<Tensor()>;
 
 template <class Model>
@@ -131,7 +132,7 @@ LaunchKey key_of(const std::string& name, size_t count, double mflop, double mb)
 
 /// Prices of a program's launches, in us.
 std::map<LaunchKey, double> priced(const Program& program) {
-  const tensor::NestedObserver lazy;  // in its scope an optimiser assigns what it otherwise computes
+  const tensor::NestedObserver lazy;  // under an observer step() records its updates instead of running them
   const plan::KernelSources written = testing::explain(std::vector{program()}, runtime::host_target());
   const runtime::Plan& plan = written.scheduled.plan;
   std::map<LaunchKey, double> prices;
@@ -199,7 +200,6 @@ TEST_CASE("prices of the networks' launches are near the times that a Zen 2 took
   for (const auto& [name, make] : kPrograms) {
     const std::map<LaunchKey, double> prices = priced(make());
     double all = 0, missing = 0;
-
     for (const auto& [launch, us] : recorded[name]) {
       INFO(name << ": " << launch);
       all += us;

@@ -9,6 +9,7 @@
 #include "codegen/nest/thread_digits.h"
 #include "codegen/normalize/normalize.h"
 #include "ir/build.h"
+#include "ir/contains.h"
 #include "ir/walk.h"
 
 namespace sinter::codegen {
@@ -80,7 +81,7 @@ void Accumulators::init(int statement) {
         to.push_back(registers_.at({statement, leading_copy(source, s)})[0][k]);
         continue;
       }
-      if (is_same_in_chains(s, k) && &to != &made.front()) {
+      if (is_shared_by_chains(s, k) && &to != &made.front()) {
         to.push_back(made.front()[k]);
         continue;
       }
@@ -179,24 +180,31 @@ void Accumulators::update(int statement) {
   emit_assign(lowered_combine(s), registers[chain], cell, values, element_exists(s));
 }
 
-/// The first copy with a shared accumulator steps it, the others see the state before that step.
+/// Steps one state. Accumulators that another state leads are seen as they were before that one's step.
+void Accumulators::step_state(const StateKey& mine, const ChainState& registers, const ChainState& values,
+                              const std::vector<StateKey>& leaders) {
+  ChainState before;
+  for (size_t k = 0; k < registers.size(); ++k)
+    before.push_back(leaders[k] == mine ? read_chain({registers[k]}, kNone)[0] : last_steps_.at(leaders[k])[k]);
+  const LoweredCombine& rule = lowered_combine(at(mine.statement));
+  const ChainState next = emit_combine(rule.step, emit_.type(registers.back()).lanes, before, values);
+  for (size_t k = 0; k < next.size(); ++k)
+    if (leaders[k] == mine) emit_.insert_here({InstCode::AccumulatorWrite, {}, {registers[k], next[k]}});
+  last_steps_[mine] = before;
+}
+
+/// The first copy with a shared accumulator leads it.
 void Accumulators::assign_shared(int statement, ChainState values) {
   const Statement& s = at(statement);
   const ChainState& registers = this->registers(statement)[0];
   const uint64_t copy = values_.copy_key(s.node);
-  ChainState before = read_chain(registers, kNone);
-  std::vector<uint64_t> leaders;
-  for (size_t k = 0; k < before.size(); ++k) {
+  std::vector<StateKey> leaders;
+  for (size_t k = 0; k < registers.size(); ++k) {
     const UOp source = values_.shared(s, k);
-    leaders.push_back(source ? leading_copy(source, s) : copy);
-    if (leaders[k] != copy) before[k] = last_steps_.at({statement, leaders[k]})[k];
+    leaders.push_back({statement, source ? leading_copy(source, s) : copy, 0});
     values[k] = emit_.splat(values[k], emit_.type(registers[k]).lanes);
   }
-  const int lanes = emit_.type(registers.back()).lanes;
-  const ChainState next = emit_combine(lowered_combine(s).step, lanes, before, values);
-  for (size_t k = 0; k < next.size(); ++k)
-    if (leaders[k] == copy) emit_.insert_here({InstCode::AccumulatorWrite, {}, {registers[k], next[k]}});
-  last_steps_[{statement, copy}] = before;
+  step_state({statement, copy, 0}, registers, values, leaders);
 }
 
 /// The first of the copies that share what follows `source`.
@@ -218,37 +226,25 @@ void Accumulators::update_lanes(int statement, const ChainLayout& c, const Chain
   const int lanes = s.loops.back().lanes, width = c.width;
   const int64_t known = values_.limit(range).known;
   const int first = values_.copy_of(range) * lanes;
-  bool common = false;
-  for (size_t k = 0; k < values.size(); ++k) common |= is_same_in_chains(s, k);
+  std::vector<bool> shared;  // accumulators, between the chains
+  for (size_t k = 0; k < values.size(); ++k) shared.push_back(is_shared_by_chains(s, k));
   for (int at = 0; at < lanes; at += width) {
     if (known >= 0 && known <= at) break;
     const Id exists = values_.existing_lanes(range, at, width);
     const auto vector = static_cast<size_t>((first + at) % c.count / width);
+    const ChainState& registers = this->registers(statement)[vector];
     ChainState part;
     for (Id v : values) part.push_back(emit_.part(emit_.splat(v, lanes), at, width));
-    if (!common) {
-      emit_assign(lowered_combine(s), registers(statement)[vector], kNone, part, exists);
+    if (!ir::contains(shared, true)) {
+      emit_assign(lowered_combine(s), registers, kNone, part, exists);
       continue;
     }
-    if (exists != kNone) throw InternalError("a step leaves out chains that share an accumulator");
-    step_chains(statement, vector, part);
+    if (exists != kNone) throw InternalError("a step lacks elements for chains that share an accumulator");
+    const uint64_t copy = values_.copy_key(s.node);
+    std::vector<StateKey> leaders;  // the first vector of chains leads what all share
+    for (bool k : shared) leaders.push_back({statement, copy, k ? 0 : vector});
+    step_state({statement, copy, vector}, registers, part, leaders);
   }
-}
-
-/// Steps a vector of chains. The first one steps the accumulators that all chains share, the others see the state
-/// before that step.
-void Accumulators::step_chains(int statement, size_t vector, const ChainState& values) {
-  const Statement& s = at(statement);
-  const ChainState& registers = this->registers(statement)[vector];
-  const auto others = [&](size_t k) { return vector > 0 && is_same_in_chains(s, k); };
-  ChainState before;
-  const ChainState& first = last_steps_[{statement, values_.copy_key(s.node)}];
-  for (size_t k = 0; k < registers.size(); ++k)
-    before.push_back(others(k) ? first[k] : read_chain({registers[k]}, kNone)[0]);
-  const ChainState next = emit_combine(lowered_combine(s).step, emit_.type(registers.back()).lanes, before, values);
-  for (size_t k = 0; k < next.size(); ++k)
-    if (!others(k)) emit_.insert_here({InstCode::AccumulatorWrite, {}, {registers[k], next[k]}});
-  if (vector == 0) last_steps_[{statement, values_.copy_key(s.node)}] = before;
 }
 
 void Accumulators::add_zero(int statement) {

@@ -2,6 +2,7 @@
 // reductions may have one per lane.
 #pragma once
 
+#include <compare>
 #include <map>
 #include <utility>
 #include <vector>
@@ -44,6 +45,12 @@ class Accumulators {
   };
   /// One instruction per accumulator of the combine.
   using ChainState = std::vector<Id>;
+  struct StateKey {
+    int statement;
+    uint64_t copy;  ///< of the result
+    size_t vector;  ///< of its chains
+    auto operator<=>(const StateKey&) const = default;
+  };
   /// The combine of one REDUCE on its dtypes, in ops of the target.
   struct LoweredCombine {
     ir::CombineGraph step, merge;
@@ -64,7 +71,8 @@ class Accumulators {
   ChainState read_chain(const ChainState& registers, Id cell) const;
   void emit_assign(const LoweredCombine& rule, const ChainState& registers, Id cell, const ChainState& values,
                    Id exists);
-  void step_chains(int statement, size_t vector, const ChainState& values);
+  void step_state(const StateKey& mine, const ChainState& registers, const ChainState& values,
+                  const std::vector<StateKey>& leaders);
   void assign_shared(int statement, ChainState values);
   void update_lanes(int statement, const ChainLayout& c, const ChainState& values);
 
@@ -78,7 +86,7 @@ class Accumulators {
   bool exchanged_ = false;                                                 ///< whether the slots were used before
   std::map<std::pair<int, uint64_t>, std::vector<ChainState>> registers_;  ///< one ChainState per vector of chains
   std::map<std::pair<ir::Combine, std::vector<DType>>, LoweredCombine> lowered_combines_;
-  std::map<std::pair<int, uint64_t>, ChainState> last_steps_;  ///< by copy of results: the state before its last step
+  std::map<StateKey, ChainState> last_steps_;  ///< what was before the last step
 };
 
 }  // namespace sinter::codegen

@@ -13,6 +13,6 @@ UOp followed_source(const Statement& reduce, size_t accumulator, FreeRanges& ran
 
 /// Whether all chains of a REDUCE with lanes along its own range have the same accumulator, as the count of a Moments:
 /// it follows a constant, and each step has an element for every chain.
-bool is_same_in_chains(const Statement& reduce, size_t accumulator);
+bool is_shared_by_chains(const Statement& reduce, size_t accumulator);
 
 }  // namespace sinter::codegen

@@ -22,7 +22,7 @@ class Reloader {
     for (UOp n : ir::topological(kernel.sink)) {
       if (in_blocks(n))
         for (UOp v : values_of(n)) summed_.insert(v.get());
-      if (n->op == Op::Range) (is_outer(n) ? outer_ : inner_).push_back(n);
+      if (n->op == Op::Range && is_outer(n)) outer_.push_back(n);
     }
   }
 
@@ -46,13 +46,11 @@ class Reloader {
   }
 
  private:
-  /// Whether a store may move to the front: each task stores everything it sums, and no other store conflicts. A value
-  /// that is stored several times would depend on more ranges as a load.
+  /// Whether a store may move to the front: each task stores everything it sums, and no other store conflicts. The load
+  /// depends on every range of the store: a value that is stored several times would gain one.
   bool may_come_first(UOp store) {
     if (store->integer() != 0 || predicate_of(store)) return false;
-    const UOp value = stored_value(store);
-    if (std::ranges::any_of(inner_, [&](UOp r) { return ranges_.depends(store, r) && !ranges_.depends(value, r); }))
-      return false;
+    if (ranges_.free(store) != ranges_.free(stored_value(store))) return false;
     if (outer_.size() != kernel_.outer.size()) return false;
     if (!std::ranges::all_of(outer_, [&](UOp r) { return ranges_.depends(store, r); })) return false;
     std::set<int64_t> read;
@@ -81,7 +79,7 @@ class Reloader {
 
   const Kernel& kernel_;
   FreeRanges ranges_;
-  std::vector<UOp> outer_, inner_;
+  std::vector<UOp> outer_;
   std::set<ir::Node*> summed_;
   std::unordered_map<UOp, UOp> loads_;  ///< stored value to the LOAD that replaces it
 };

@@ -214,14 +214,14 @@ class FusionGraphBuilder {
   const FusionNode& node(int i) const { return out_.nodes[i]; }
   double own(int i) const { return node(i).own; }
 
-  /// Simple operations per element. Vectors of chains share what is the same in all of them.
+  /// Simple operations per element. Vectors of chains share what is the same in all.
   double step_of(UOp reduce) const {
     const ir::StepOps step = ir::combine_step_ops(reduce);
-    double own = 0, common = 0;
-    for (Op op : step.own) own += weight_of(op);
-    for (Op op : step.common) common += weight_of(op);
+    double per_chain = 0, shared = 0;
+    for (Op op : step.per_chain) per_chain += weight_of(op);
+    for (Op op : step.shared) shared += weight_of(op);
     const int64_t chains = reduce->op == Op::Reduce ? reduce->reduction().tree.lanes : 1;
-    return own + common / static_cast<double>(std::max<int64_t>(chains / prices_.lanes, 1));
+    return per_chain + shared / static_cast<double>(std::max<int64_t>(chains / prices_.lanes, 1));
   }
   double opaque_cost(UOp n, double iterations) const {
     if (n->op == Op::Sort) return kSortStep * iterations / prices_.elementwise;

@@ -47,9 +47,7 @@ double operations(UOp n, std::set<ir::Node*>& counted) {
   if (!codegen::has_accumulators(n)) return operations(n->op);
   if (!counted.insert(codegen::result_of(n, 0).get()).second) return 0;
   double sum = 0;
-  const ir::StepOps step = ir::combine_step_ops(n);
-  for (const std::vector<Op>& ops : {step.own, step.common})
-    for (Op op : ops) sum += operations(op);
+  for (Op op : ir::combine_step_ops(n).all()) sum += operations(op);
   return sum;
 }
 

@@ -174,24 +174,27 @@ TEST_CASE("several accumulators: every combine, tree and result", "[codegen][tup
 }
 
 TEST_CASE("chains share the count of a Moments where each step has an element for all of them", "[codegen][tuples]") {
-  const auto divisions = [](int64_t size, int lanes, int copies) {
+  const auto divisions = [](int64_t size, std::vector<codegen::Opt> opts) {  // in the text of the innermost loop
     KernelHarness b;
-    UOp x = b.buffer(random_array(DType::F32, {3, size}, 1)), i = b.outer(3), k = b.over(size, 1);
-    const UOp v = b.at(x, {i, k});
+    UOp x = b.buffer(random_array(DType::F32, {3, 2, size}, 1)), i = b.outer(3), j = b.over(2, 1), k = b.over(size, 2);
+    const UOp v = b.at(x, {i, j, k});
     std::vector<UOp> stores;
     for (int r = 0; r < 3; ++r)
       stores.push_back(
           b.put(b.buffer(Array(DType::F32, {3})), {i},
-                b.reduce(Combine::Moments, {like(v, 1.0), v, like(v, 0.0)}, {k}, ReductionTree{16, 0}, r)));
+                b.reduce(Combine::Moments, {like(v, 1.0), v, like(v, 0.0)}, {j, k}, ReductionTree{16, 0}, r)));
     b.stores(std::move(stores));
-    const std::string text = b.check({codegen::Lanes{1, lanes}, codegen::Unroll{1, copies}}, false);
-    const size_t loop = text.find("// inner range 1"), end = text.find('}', loop);
+    const std::string text = b.check(opts, false);
+    const size_t loop = text.find("// inner range 2"), end = text.find('}', loop);
     return count(text.substr(loop, end - loop), " / ");
   };
-  CHECK(divisions(96, 4, 4) == 1);
-  CHECK(divisions(96, 8, 2) == 1);
-  CHECK(divisions(96, 8, 4) == 2);  // two elements for each chain
-  CHECK(divisions(77, 8, 2) == 2);
+  using namespace codegen;
+  CHECK(divisions(96, {Lanes{2, 4}, Unroll{2, 4}}) == 1);
+  CHECK(divisions(96, {Lanes{2, 8}, Unroll{2, 2}}) == 1);
+  CHECK(divisions(96, {Lanes{2, 8}, Unroll{2, 2}, Cut{2, {32}}}) == 1);
+  CHECK(divisions(96, {Lanes{2, 8}, Unroll{2, 4}}) == 2);                // two elements for each chain
+  CHECK(divisions(96, {Lanes{2, 8}, Unroll{2, 2}, Unroll{0, 3}}) == 3);  // three results
+  CHECK(divisions(77, {Lanes{2, 8}, Unroll{2, 2}}) == 2);
 }
 
 TEST_CASE("special numbers in several accumulators", "[codegen][tuples]") {

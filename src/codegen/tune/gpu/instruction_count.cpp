@@ -25,10 +25,8 @@ double instructions_of(Op op, DType dtype) {
 }
 
 double step_instructions(UOp node) {
-  const ir::StepOps step = ir::combine_step_ops(node);
   double count = 0;
-  for (const std::vector<Op>& ops : {step.own, step.common})
-    for (Op op : ops) count += instructions_of(op, node->dtype);
+  for (Op op : ir::combine_step_ops(node).all()) count += instructions_of(op, node->dtype);
   return count;
 }
 

@@ -87,10 +87,7 @@ void KernelAnalysis::add(UOp node) {
     if (n->op == Op::Reduce && !(n == node)) w.sums.push_back(statement_of(n).node);
     if (!contains(skipping, n)) w.operations += operations_of(n);
   }
-  if (node->op == Op::Reduce) {
-    const ir::StepOps step = ir::combine_step_ops(node);
-    w.operations += static_cast<double>(step.own.size() + step.common.size());
-  }
+  if (node->op == Op::Reduce) w.operations += static_cast<double>(ir::combine_step_ops(node).all().size());
   numbers_[node.get()] = statements_.size();
   statements_.push_back(std::move(w));
 }

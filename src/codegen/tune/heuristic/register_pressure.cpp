@@ -33,7 +33,7 @@ bool may_unroll(KernelAnalysis& analysis, const StatementAnalysis& product, cons
   if (const UOp predicate = common_predicate(product.node);
       predicate && analysis.depends(predicate, range) && !(peeled && count == analysis.size(range)))
     return false;
-  const int left = target.vector_registers - tile.rows * tile.columns - tile.columns;
+  const int left = target.vector_registers - tile.accumulators() - tile.columns;
   if (left < kSpareRegisters) return false;
   return std::ranges::none_of(product.accesses, [&](UOp a) {
     if (a->op != Op::Load) return false;

@@ -17,6 +17,8 @@ struct RegisterTile {
   /// Unrolled copies of the last reduced range. An operand that is contiguous along it is transposed in registers.
   int transpose_unroll = 1;
   double cycles = 0;
+  int interleaved = 1;  ///< unrolled copies of a range whose results lie between the lanes of a strided store
+  int accumulators() const { return rows * columns * interleaved; }  ///< vectors
   int64_t width(int vector) const {
     return int64_t{1} * vector * (column_range == lane_range ? columns : 1);
   }  ///< elements of a row of the tile; `vector`: elements of a vector

@@ -19,7 +19,7 @@ constexpr int64_t kStreamedLineBytes = 64;  ///< stores of fewer bytes do not by
 constexpr int kTransposedSumUnroll = 4;     ///< unrolled copies of a reduction whose operands are transposed
 /// The same if its row is stored, too. With 16 copies, rows of 16 are slower.
 constexpr int kTransposedRowUnroll = 8;
-constexpr double kMaxStepsOfStore = 16;  ///< terms of a sum whose stores take a good part of its time, at most
+constexpr double kMaxTermsPerStore = 16;  ///< longest sum whose stores still cost a noticeable share of its time
 constexpr int kRowsBeside = 4;  ///< rows of a scan whose chains overlap; one more or less if these are a divisor
 
 /// Whether memory is strided along `vector` and contiguous along `range`.
@@ -78,28 +78,38 @@ void share_strided_loads(TuningState& state, const StatementAnalysis& sum) {
   }
 }
 
-/// Results that lie between the strided lanes of a product's store become copies, in place of others of its tile: whole
-/// vectors are stored. Steps of long sums outweigh their stores.
+/// Unrolls the range whose results lie between the lanes of a product's strided store, so that whole vectors are
+/// stored. The tile gives up as many copies. Long sums outweigh their stores.
 void fill_strided_store(TuningState& state, TuningState::TiledProduct& product, const StatementAnalysis& store) {
   RegisterTile& tile = product.tile;
-  if (!is_epilogue_store(store, *product.work) || product.work->chains() > 1 ||
-      product.work->iterations > kMaxStepsOfStore * store.iterations)
-    return;
+  const StatementAnalysis& sum = *product.work;
   const UOp access = store.node;
+  if (!is_epilogue_store(store, sum) || sum.chains() > 1 || sum.iterations > kMaxTermsPerStore * store.iterations ||
+      access->integer() != 0 || predicate_of(access))
+    return;
   const int64_t stride = state.analysis.lane_stride(access, tile.lane_range);
   if (stride < 2 || stride > kWidestStride) return;
-  const auto between = std::ranges::find_if(store.result_ranges, [&](UOp r) {
-    return state.analysis.stride(access, r) == 1 && state.analysis.size(r) == stride && is_free(state, r);
+  const auto others_run_over = [&](UOp r) {
+    return std::ranges::any_of(state.products, [&](const TuningState::TiledProduct& p) {
+      return p.work != product.work && p.work->runs_over(r);
+    });
+  };
+  const auto between = std::ranges::find_if(sum.result_ranges, [&](UOp r) {
+    return state.analysis.stride(access, r) == 1 && state.analysis.size(r) == stride && is_free(state, r) &&
+           !others_run_over(r);
   });
-  if (between == store.result_ranges.end()) return;
-  const auto leave_room = [&](UOp range, int& copies) {
-    if (!range || copies < stride) return false;
+  if (between == sum.result_ranges.end()) return;
+  const auto give_up_copies = [&](UOp range, int& copies) {
+    if (!range || copies % stride != 0 || others_run_over(range)) return false;
     copies /= static_cast<int>(stride);
     state.width(range).unroll = copies;
     return true;
   };
-  if (leave_room(tile.column_range, tile.columns) || leave_room(tile.row_range, tile.rows))
-    state.width(*between).unroll = static_cast<int>(stride);
+  if ((!tile.has_own_columns() && give_up_copies(tile.column_range, tile.columns)) ||
+      give_up_copies(tile.row_range, tile.rows)) {
+    tile.interleaved = static_cast<int>(stride);
+    state.width(*between).unroll = tile.interleaved;
+  }
 }
 
 }  // namespace

@@ -36,8 +36,7 @@ std::vector<Opt> prefetch_tile_rows(const Kernel& kernel, KernelAnalysis& analys
   // A step loads its columns and an element of each row, and prefetches another element of each row. That must not be
   // more than it multiplies.
   if (!tile.lane_range || !tile.row_range || !is_outer(tile.row_range) || tile.transpose_unroll > 1 ||
-      tile.has_own_columns() || product.reduced_ranges.empty() ||
-      tile.columns + 2 * tile.rows > tile.rows * tile.columns ||
+      tile.has_own_columns() || product.reduced_ranges.empty() || tile.columns + 2 * tile.rows > tile.accumulators() ||
       bytes_of(analysis, product.accesses) <= kFarL2Sizes * static_cast<double>(target.l2))
     return {};
   std::vector<Opt> opts;

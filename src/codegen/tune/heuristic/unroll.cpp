@@ -56,7 +56,7 @@ int unroll_range(TuningState& state, const TuningState::TiledProduct& product, U
 std::vector<Opt> unroll_products(TuningState& state, std::vector<Opt> opts) {
   const bool staged = std::ranges::any_of(opts, [](const Opt& o) { return std::holds_alternative<TileCopy>(o); });
   for (const TuningState::TiledProduct& p : state.products) {
-    int64_t body = p.tile.rows * p.tile.columns;  // vector multiplications in the loop
+    int64_t body = p.tile.accumulators();  // vector multiplications in the loop
     for (UOp r : std::views::reverse(p.work->reduced_ranges)) {
       const int64_t size = state.analysis.size(r);
       const bool innermost = r == p.work->reduced_ranges.back();

@@ -100,7 +100,7 @@ void unroll_lane_ranges(TuningState& state) {
     for (const StatementAnalysis& work : state.analysis.statements()) {
       if (!work.runs_over(r)) continue;
       for (const TuningState::TiledProduct& p : state.products)
-        if (p.work == &work) independent = std::max(independent, p.tile.rows * p.tile.columns);
+        if (p.work == &work) independent = std::max(independent, p.tile.accumulators());
       double length = state.operations(work);  // of the code
       for (UOp a : work.accesses)
         if (const int64_t stride = state.analysis.stride(a, r); stride < 0 || stride > kWidestStride) length += w.lanes;

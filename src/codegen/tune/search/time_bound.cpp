@@ -53,7 +53,8 @@ struct TimeBound::LoopShape {
     double count = w.chains();
     for (UOp r : w.reduced_ranges) count = std::max(count / schedule.of(r).lanes, 1.0);
     for (UOp r : w.result_ranges) count *= unroll(r);
-    return count * ir::accumulator_count(w.node->reduction().combine);
+    const bool shares = ir::combine_step_ops(w.node).shared.size() > 0;  // one accumulator, at least
+    return count * (ir::accumulator_count(w.node->reduction().combine) - (shares ? 1 : 0));
   }
   /// Whether the loop over `out` is certain to be outside the innermost loop over `own`.
   bool outside(UOp out, UOp own) const {
@@ -92,7 +93,9 @@ double TimeBound::arithmetic(const LoopShape& s) {
   for (const StatementAnalysis& w : analysis_.statements())
     if (w.is_reduce()) {
       const double vectors = s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
-      for (Op op : ir::combine_step_ops(w.node).own) add(1, multiplies(op), vectors);
+      // Without what chains may share: the bound must not exceed the time.
+      const ir::StepOps step = ir::combine_step_ops(w.node);
+      for (Op op : step.per_chain) add(1, multiplies(op), vectors);
     }
   return std::max(all / kIssueWidth, products);
 }

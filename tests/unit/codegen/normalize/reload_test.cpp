@@ -7,7 +7,7 @@ using namespace codegen_test;
 
 namespace {
 
-enum class Case { Plain, OneChain, Adds, Overwrites, ReadBefore, Copies };
+enum class Case { Plain, OneChain, Adds, Overwrites, ReadBefore, Copies, OuterCopies };
 
 /// sums[i] = sum over j, k of v; out[i, j, k] = v, or several copies of it.
 KernelHarness summed(Case which) {
@@ -20,8 +20,9 @@ KernelHarness summed(Case which) {
   if (which == Case::ReadBefore) list.push_back(b.put(first, {i, j, k}, b.at(out, {i, j, k})));
   if (which == Case::Overwrites) list.push_back(b.put(x, {i, j, k}, b.at(x, {i, j, k}) * 2.0));
   list.push_back(b.put(sums, {i}, b.reduce(Combine::Add, {v}, {j, k}, {1, which == Case::OneChain ? 0 : 40}) * 0.5));
-  if (which == Case::Copies)
-    list.push_back(b.put(b.buffer(Array(DType::F32, {5, 12, 10, 3})), {i, j, k, b.inner(3, 3)}, v));
+  if (which == Case::Copies || which == Case::OuterCopies)
+    list.push_back(b.put(b.buffer(Array(DType::F32, {5, 12, 10, 3})),
+                         {i, j, k, which == Case::Copies ? b.inner(3, 3) : b.outer(3)}, v));
   else
     list.push_back(b.put(out, {i, j, k}, v, which == Case::Adds));
   b.stores(std::move(list));
@@ -47,7 +48,8 @@ TEST_CASE("a sum in blocks reads back what its kernel stores", "[codegen]") {
 }
 
 TEST_CASE("a sum reads nothing back that is stored otherwise, too late, or several times", "[codegen]") {
-  for (const Case which : {Case::OneChain, Case::Adds, Case::Overwrites, Case::ReadBefore, Case::Copies}) {
+  for (const Case which :
+       {Case::OneChain, Case::Adds, Case::Overwrites, Case::ReadBefore, Case::Copies, Case::OuterCopies}) {
     INFO(static_cast<int>(which));
     KernelHarness b = summed(which);
     CHECK(codegen::reload_stores(b.kernel) == b.kernel.sink);

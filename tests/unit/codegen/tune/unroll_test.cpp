@@ -174,23 +174,3 @@ TEST_CASE("results between the strided lanes of a sum are copies that share its 
       b.check(c.opts(), false);
     }
 }
-
-TEST_CASE("results between the strided lanes of a short product's store are copies, in place of others",
-          "[codegen][products]") {
-  KernelHarness b;  // a gradient of windows of three taps: of two results next to each other one reads every other tap
-  UOp x = b.buffer(random_array(DType::F32, {8, 6, 12, 34}, 1)), w = b.buffer(random_array(DType::F32, {6, 4}, 2)),
-      out = b.buffer(Array(DType::F32, {8, 6, 12, 32, 2}));
-  UOp image = b.outer(8), channel = b.outer(6), row = b.outer(12), at = b.outer(32), phase = b.outer(2);
-  UOp turn = b.over(2, 5), tap = turn * b.index(2) + phase, open = lt(tap, b.index(3)),
-      zero = constant(b.g(), DType::F32, 0.0);
-  b.stores({b.put(
-      out, {image, channel, row, at, phase},
-      b.reduce(Combine::Dot,
-               {b.at(x, {image, channel, row, at + turn}, open, zero), b.at(w, {channel, tap}, open, zero)}, {turn}))});
-  const Choice c(b);
-  INFO(to_string(c.opts()));
-  CHECK(c.has_lanes(3));
-  CHECK(c.copies(4) == 2);
-  CHECK(c.accumulators() == 4);  // as many as with two vectors of either result
-  b.check(c.opts(), false);
-}
