@@ -2,6 +2,7 @@
 #include "codegen/tune/heuristic/steps.h"
 
 #include "codegen/emit/register_transpose.h"
+#include "codegen/kernel/access.h"
 #include "codegen/nest/loop_tree.h"
 #include "codegen/tune/heuristic/product_epilogue.h"
 #include "ir/contains.h"
