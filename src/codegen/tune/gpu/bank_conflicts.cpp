@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <vector>
 
 #include "codegen/nest/joined_dims.h"
 #include "codegen/nest/tile_copy.h"
-#include "rewrite/linear.h"
 
 namespace sinter::codegen {
 namespace {
@@ -18,19 +18,20 @@ constexpr int64_t kWord = 4, kWidest = 16, kPass = 128;  ///< bytes
 }  // namespace
 
 int64_t bank_passes(std::span<const int64_t> first, int64_t width, int64_t bytes) {
-  const int64_t unit = std::max(width * bytes, kWord), together = kPass / unit;
+  const int64_t unit = std::max(width * bytes, kWord), together = kPass / unit;  // powers of two
+  const int shift = std::countr_zero(static_cast<uint64_t>(unit));
   int64_t passes = 0;
   std::array<int64_t, kWarp> words{};
   for (size_t begin = 0; begin < first.size(); begin += static_cast<size_t>(together)) {
     const size_t count = std::min(first.size() - begin, static_cast<size_t>(together));
-    for (size_t i = 0; i < count; ++i) words[i] = ir::floor_div(first[begin + i] * bytes, unit);
+    for (size_t i = 0; i < count; ++i) words[i] = first[begin + i] * bytes >> shift;
     const auto last = words.begin() + static_cast<std::ptrdiff_t>(count);
     std::sort(words.begin(), last);
     std::array<int, kWarp> requests{};  // distinct words of each bank
     int most = 0;
     const auto end = std::unique(words.begin(), last);
     for (auto word = words.begin(); word != end; ++word)
-      most = std::max(most, ++requests[ir::floor_mod(*word, together)]);
+      most = std::max(most, ++requests[static_cast<size_t>(*word & (together - 1))]);
     passes += most;
   }
   return passes;
@@ -58,9 +59,10 @@ BankAccess bank_access(const TileCopy& layout, DType dtype, std::span<const Thre
     if (dims[d].lanes > 1) next_row += strides[d];
   }
   for (int t = 0; t < kWarp; ++t) column_of[t] = first_of(last, t);
+  const int64_t swizzled_rows = pitch * layout.swizzle_rows;
   const auto swizzled = [&](int64_t before, int64_t column) {
     if (!layout.swizzle_unit) return column;
-    return column ^ before / pitch / layout.swizzle_rows % (period / layout.swizzle_unit) * layout.swizzle_unit;
+    return column ^ before / swizzled_rows % (period / layout.swizzle_unit) * layout.swizzle_unit;
   };
   BankAccess all;
   for (int64_t r = 0; r < rows; ++r)
