@@ -169,9 +169,11 @@ edit(src/codegen/emit/reduction_body.cpp [=[
 edit(src/codegen/emit/reduction_body.cpp [=[
   // Chains are halved, as ReductionTree says: first whole vectors, then those of the threads, then the lanes of one.]=] [=[
   if (c.width > 1 && statements_.list.size() > 2 && FAULT(CombineInOrder)) {
-    ChainState result = lanes_of(parts[0], 0, 1);
-    for (int i = 1; i < c.count; ++i)
-      result = emit_combine(merge, 1, result, lanes_of(parts[i / c.width], i % c.width, 1));
+    const auto chain = [&](int i) {
+      return ir::mapped<ChainState>(parts[i / c.width], [&](Id x) { return emit_.part(x, i % c.width, 1); });
+    };
+    ChainState result = chain(0);
+    for (int i = 1; i < c.count; ++i) result = emit_combine(merge, 1, result, chain(i));
     return values_.set_result(s.node, result[0]);
   }
 @@]=])

@@ -25,8 +25,6 @@
 #include "codegen/nest/thread_digits.h"
 #include "ir/build.h"
 #include "ir/ceil_div.h"
-#include "ir/contains.h"
-#include "ir/walk.h"
 #include "sinter/error.h"
 
 namespace sinter::codegen {
@@ -178,6 +176,8 @@ class KernelEmitter {
           default: return;
         }
       });
+      if (item.kind == ItemKind::Finish && (i + 1 == items.size() || items[i + 1].kind != ItemKind::Finish))
+        accumulators_.join_threads();
     }
   }
 

@@ -26,6 +26,11 @@ bool is_order_free(const Statement& s) {
          !is_float(ir::accumulator_types(s.node)[0]);
 }
 
+/// Whether several threads have chains of a REDUCE.
+bool joins_threads(const Statement& s) {
+  return s.node->reduction().tree.lanes > 1 && s.own_depth < s.loops.size() && s.loops.back().threaded();
+}
+
 }  // namespace
 
 bool Accumulators::along_lanes(const Statement& s) const {
@@ -300,9 +305,6 @@ void Accumulators::finish(int statement) {
     return;
   }
   const ir::CombineGraph& merge = lowered_combine(s).merge;
-  auto lanes_of = [&](const ChainState& state, int from, int lanes) {
-    return ir::mapped<ChainState>(state, [&](Id x) { return emit_.part(x, from, lanes); });
-  };
   // Chains are halved, as ReductionTree says: first whole vectors, then those of the threads, then the lanes of one.
   while (parts.size() > 1) {
     const size_t half = parts.size() / 2;
@@ -310,18 +312,30 @@ void Accumulators::finish(int statement) {
       parts[i] = emit_combine(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + half]);
     parts.resize(half);
   }
-  if (s.node->reduction().tree.lanes > 1 && s.own_depth < s.loops.size() && s.loops.back().threaded())
-    parts[0] = thread_reduce(s.loops.back(), merge, parts[0]);
-  for (int lanes = c.width / 2; lanes > 0; lanes /= 2)
-    parts[0] = emit_combine(merge, lanes, lanes_of(parts[0], 0, lanes), lanes_of(parts[0], lanes, lanes));
+  if (!joins_threads(s)) return record_result(statement, std::move(parts[0]));
+  if (thread_group(s.loops.back()).warps > 1)
+    open_.push_back({statement, values_.copy(), std::move(parts[0]), {}});
+  else
+    record_result(statement, join_warp(s, std::move(parts[0])));
+}
+
+/// Combines the lanes of one vector of chains, those of all threads.
+void Accumulators::record_result(int statement, ChainState state) {
+  const Statement& s = at(statement);
+  const ir::CombineGraph& merge = lowered_combine(s).merge;
+  auto lanes_of = [&](int from, int lanes) {
+    return ir::mapped<ChainState>(state, [&](Id x) { return emit_.part(x, from, lanes); });
+  };
+  for (int lanes = chain_layout(s).width / 2; lanes > 0; lanes /= 2)
+    state = emit_combine(merge, lanes, lanes_of(0, lanes), lanes_of(lanes, lanes));
   // A single element has no loop. Its empty chains contribute +0, which makes +0 of a product that underflowed to -0.
   if (s.own_depth == s.loops.size() && s.node->reduction().combine == Combine::Dot &&
       s.node->reduction().tree.lanes > 1) {
-    const int lanes = emit_.type(parts[0][0]).lanes;
-    parts[0] = emit_combine(merge, lanes, parts[0], {emit_.splat(identity(statement, 0), lanes)});
+    const int lanes = emit_.type(state[0]).lanes;
+    state = emit_combine(merge, lanes, state, {emit_.splat(identity(statement, 0), lanes)});
   }
-  for (size_t k = 0; k < parts[0].size(); ++k) {
-    Id result = parts[0][k];
+  for (size_t k = 0; k < state.size(); ++k) {
+    Id result = state[k];
     if (values_.shared(s, k)) result = emit_.splat(result, values_.lanes(s.node));
     if (s.at_once()) emit_.move_to_block(result);  // users need not stand in its own loops
     values_.set_result(result_of(s.node, static_cast<int>(k)), result);

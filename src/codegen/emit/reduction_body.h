@@ -33,8 +33,10 @@ class Accumulators {
   Id has_negative_zero(int statement);
   /// Begins such a sum anew.
   void reset(int statement);
-  /// Combines the chains and records the result.
+  /// Combines the chains and records the result, at the latest in join_threads().
   void finish(int statement);
+  /// Exchanges the chains of results whose threads are in several warps, many results at a time.
+  void join_threads();
 
  private:
   /// Chain c is lane c % width of vector c / width, or cell c of an array.
@@ -45,6 +47,17 @@ class Accumulators {
   };
   /// One instruction per accumulator of the combine.
   using ChainState = std::vector<Id>;
+  /// A result that waits for chains of other threads.
+  struct OpenResult {
+    int statement;
+    std::vector<UnrollCopy> copy;
+    ChainState state;
+    std::vector<int64_t> places;  ///< of the accumulators in the tiles, elements
+  };
+  /// Threads that share a loop: `near` in one warp, `stride` apart, times `warps`.
+  struct ThreadGroup {
+    int stride, near, warps;
+  };
   struct StateKey {
     int statement;
     uint64_t copy;  ///< of the result
@@ -64,8 +77,14 @@ class Accumulators {
   Id element_exists(const Statement& s);
   UOp home_value(const Statement& s, size_t accumulator) const;
   const LoweredCombine& lowered_combine(const Statement& s);
-  ChainState thread_reduce(const LoopLevel& level, const ir::CombineGraph& merge, ChainState state);
-  std::vector<ChainState> exchange_states(const ChainState& mine, int near, int far, int stride);
+  void record_result(int statement, ChainState state);
+  ThreadGroup thread_group(const LoopLevel& level) const;
+  int exchange_slot(DType dtype);
+  int64_t place_in_tiles(OpenResult& result, std::map<DType, int64_t>& used);
+  void store_chains(const OpenResult& result);
+  ChainState load_chains(const OpenResult& result, Id thread);
+  ChainState join_warps(const OpenResult& result);
+  ChainState join_warp(const Statement& s, ChainState state);
   ChainState shuffle(const ChainState& state, Id lane);
   ChainState emit_combine(const ir::CombineGraph& rule, int lanes, const ChainState& state, const ChainState& other);
   ChainState read_chain(const ChainState& registers, Id cell) const;
@@ -82,7 +101,8 @@ class Accumulators {
   Values& values_;
   BlockWriter& emit_;
   const int threads_;
-  std::map<std::pair<size_t, DType>, int> exchanges_;                      ///< slots for the exchange between threads
+  std::vector<OpenResult> open_;
+  std::map<DType, int> exchanges_;                                         ///< slots for the exchange between threads
   bool exchanged_ = false;                                                 ///< whether the slots were used before
   std::map<std::pair<int, uint64_t>, std::vector<ChainState>> registers_;  ///< one ChainState per vector of chains
   std::map<std::pair<ir::Combine, std::vector<DType>>, LoweredCombine> lowered_combines_;

@@ -1,5 +1,5 @@
-// Reductions across threads: through shared memory between warps, by shuffles within one.
-#include <algorithm>
+// Reductions across threads, by halving, as ReductionTree says: chains of other warps come through shared memory, those
+// of one warp by shuffles. All threads get the result.
 #include <bit>
 
 #include "codegen/emit/reduction_body.h"
@@ -7,71 +7,105 @@
 
 namespace sinter::codegen {
 
+Accumulators::ThreadGroup Accumulators::thread_group(const LoopLevel& level) const {
+  const bool in_warp = level.warp.threads > 1;
+  const int stride = in_warp ? level.warp.stride : level.thread_stride;
+  const int count = in_warp ? level.warp.threads : level.threads;
+  const bool shuffles = threads_ % kWarp == 0 && stride < kWarp && std::has_single_bit(static_cast<unsigned>(stride));
+  const int near = shuffles ? std::min(count, kWarp / stride) : 1;
+  return {stride, near, count / near};
+}
+
+// ---- between warps
+int Accumulators::exchange_slot(DType dtype) {
+  const auto [it, fresh] = exchanges_.try_emplace(dtype, 0);
+  if (fresh) it->second = emit_.add_tile(dtype);
+  return it->second;
+}
+
+/// Gives each accumulator a place behind those that `used` counts. Returns the bytes that all places take then.
+int64_t Accumulators::place_in_tiles(OpenResult& result, std::map<DType, int64_t>& used) {
+  result.places.clear();
+  for (const Id x : result.state) {
+    const Type type = emit_.type(x);
+    result.places.push_back(used[type.dtype]);
+    used[type.dtype] += int64_t{1} * threads_ * type.lanes;
+  }
+  int64_t bytes = 0;
+  for (const auto& [dtype, elements] : used) bytes += elements * static_cast<int64_t>(size_of(dtype));
+  return bytes;
+}
+
+void Accumulators::store_chains(const OpenResult& result) {
+  const Id me = thread_digit(emit_, 1, threads_);
+  for (size_t k = 0; k < result.state.size(); ++k) {
+    const Type type = emit_.type(result.state[k]);
+    const Id at =
+        emit_.index(Op::Add, emit_.index(Op::Mul, me, emit_.number(type.lanes)), emit_.number(result.places[k]));
+    emit_.enlarge(exchange_slot(type.dtype), result.places[k] + int64_t{1} * threads_ * type.lanes);
+    emit_.insert_here({InstCode::Store, {}, {at, result.state[k]}, exchange_slot(type.dtype)});
+  }
+}
+
+Accumulators::ChainState Accumulators::load_chains(const OpenResult& result, Id thread) {
+  ChainState state;
+  for (size_t k = 0; k < result.state.size(); ++k) {
+    const Type type = emit_.type(result.state[k]);
+    const Id at =
+        emit_.index(Op::Add, emit_.index(Op::Mul, thread, emit_.number(type.lanes)), emit_.number(result.places[k]));
+    state.push_back(emit_.insert_here({InstCode::Load, type, {at}, exchange_slot(type.dtype)}));
+  }
+  return state;
+}
+
+/// Combines the chains of threads in other warps, at the same place of each warp.
+Accumulators::ChainState Accumulators::join_warps(const OpenResult& result) {
+  const Statement& s = at(result.statement);
+  const auto [stride, near, warps] = thread_group(s.loops.back());
+  const int64_t apart = int64_t{1} * stride * near;
+  const Id first = emit_.index(Op::Sub, thread_digit(emit_, 1, threads_),
+                               emit_.index(Op::Mul, thread_digit(emit_, stride * near, warps), emit_.number(apart)));
+  std::vector<ChainState> parts;
+  for (int j = 0; j < warps; ++j)
+    parts.push_back(load_chains(result, emit_.index(Op::Add, first, emit_.number(j * apart))));
+  const ir::CombineGraph& merge = lowered_combine(s).merge;
+  for (; parts.size() > 1; parts.resize(parts.size() / 2))
+    for (size_t i = 0; i < parts.size() / 2; ++i)
+      parts[i] = emit_combine(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + parts.size() / 2]);
+  return parts[0];
+}
+
+void Accumulators::join_threads() {
+  for (size_t begin = 0, end = 0; begin < open_.size(); begin = end) {
+    std::map<DType, int64_t> used;
+    place_in_tiles(open_[end++], used);
+    while (end < open_.size() && place_in_tiles(open_[end], used) <= kReductionScratchBytes) ++end;
+    if (exchanged_ || emit_.in_loop())
+      emit_.insert_here({InstCode::Barrier, {}, {}});  // all threads have read the previous exchange
+    exchanged_ = true;
+    for (size_t i = begin; i < end; ++i) store_chains(open_[i]);
+    emit_.insert_here({InstCode::Barrier, {}, {}});
+    for (size_t i = begin; i < end; ++i) {
+      const OpenResult& result = open_[i];
+      values_.set_statement(at(result.statement));
+      values_.set_copy(result.copy);
+      record_result(result.statement, join_warp(at(result.statement), join_warps(result)));
+    }
+    values_.set_copy({});
+  }
+  open_.clear();
+}
+
+// ---- within one
 Accumulators::ChainState Accumulators::shuffle(const ChainState& state, Id lane) {
   return ir::mapped<ChainState>(state,
                                 [&](Id x) { return emit_.insert_here({InstCode::Shuffle, emit_.type(x), {x, lane}}); });
 }
 
-/// The states of the threads that are `stride * near` apart, beginning with the one whose digit is below `near`.
-std::vector<Accumulators::ChainState> Accumulators::exchange_states(const ChainState& mine, int near, int far,
-                                                                    int stride) {
-  const Id me = thread_digit(emit_, 1, threads_);
-  const Id first = emit_.index(
-      Op::Sub, me,
-      emit_.index(Op::Mul, thread_digit(emit_, stride * near, far), emit_.number(int64_t{1} * stride * near)));
-  auto access = [&](InstCode code, Type type, int slot, Id at, Id value) {
-    Inst inst{code, type, {at}};
-    if (value != kNone) inst.src.push_back(value);
-    inst.imm = slot;
-    return emit_.insert_here(std::move(inst));
-  };
-  auto slot_of = [&](size_t k) {
-    auto [it, fresh] = exchanges_.try_emplace({k, emit_.type(mine[k]).dtype}, 0);
-    if (fresh) it->second = emit_.add_tile(emit_.type(mine[k]).dtype);
-    emit_.enlarge(it->second, int64_t{1} * threads_ * emit_.type(mine[k]).lanes);
-    return it->second;
-  };
-  if (exchanged_ || emit_.in_loop())
-    emit_.insert_here({InstCode::Barrier, {}, {}});  // all threads have read the previous exchange
-  exchanged_ = true;
-  auto place = [&](Id thread, int lane) {
-    return emit_.index(Op::Add, thread, emit_.number(int64_t{1} * lane * threads_));
-  };
-  for (size_t k = 0; k < mine.size(); ++k)
-    for (int l = 0; l < emit_.type(mine[k]).lanes; ++l)
-      access(InstCode::Store, {}, slot_of(k), place(me, l), emit_.lane(mine[k], l));
-  emit_.insert_here({InstCode::Barrier, {}, {}});
-  std::vector<ChainState> all;
-  for (int j = 0; j < far; ++j) {
-    ChainState& state = all.emplace_back();
-    const Id thread = emit_.index(Op::Add, first, emit_.number(int64_t{1} * j * stride * near));
-    for (size_t k = 0; k < mine.size(); ++k) {
-      const Type type = emit_.type(mine[k]);
-      Inst vector{InstCode::Pack, type, {}};
-      for (int l = 0; l < type.lanes; ++l)
-        vector.src.push_back(access(InstCode::Load, {type.dtype, 1}, slot_of(k), place(thread, l), kNone));
-      state.push_back(type.lanes == 1 ? vector.src[0] : emit_.insert_here(std::move(vector)));
-    }
-  }
-  return all;
-}
-
-/// Combines the chains of threads that share a loop by halving, as ReductionTree says. All threads get the result.
-Accumulators::ChainState Accumulators::thread_reduce(const LoopLevel& level, const ir::CombineGraph& merge,
-                                                     ChainState state) {
-  const bool in_warp = level.warp.threads > 1;
-  const int stride = in_warp ? level.warp.stride : level.thread_stride;
-  const int count = in_warp ? level.warp.threads : level.threads;
-  const bool warps = threads_ % kWarp == 0 && stride < kWarp && std::has_single_bit(static_cast<unsigned>(stride));
-  const int near = warps ? std::min(count, kWarp / stride) : 1;
-  if (near < count) {
-    std::vector<ChainState> parts = exchange_states(state, near, count / near, stride);
-    for (; parts.size() > 1; parts.resize(parts.size() / 2))
-      for (size_t i = 0; i < parts.size() / 2; ++i)
-        parts[i] = emit_combine(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + parts.size() / 2]);
-    state = parts[0];
-  }
+Accumulators::ChainState Accumulators::join_warp(const Statement& s, ChainState state) {
+  const auto [stride, near, warps] = thread_group(s.loops.back());
   if (near == 1) return state;
+  const ir::CombineGraph& merge = lowered_combine(s).merge;
   const Id me = thread_digit(emit_, 1, threads_);
   for (int half = near / 2; half > 0; half /= 2)
     state = emit_combine(merge, emit_.type(state[0]).lanes, state,

@@ -96,6 +96,7 @@ class Values {
   void leave() { open_.pop_back(); }
   /// Selects an unrolled copy: each range is so many vectors past its base.
   void set_copy(std::vector<UnrollCopy> copy) { copy_ = std::move(copy); }
+  const std::vector<UnrollCopy>& copy() const { return copy_; }
   /// Selects another copy of one range, which is unrolled.
   void set_copy(UOp range, int number);
   /// From now on loads see memory as `statement` does, and results of carried REDUCEs lie where those it depends on

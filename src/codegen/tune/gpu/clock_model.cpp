@@ -1,5 +1,4 @@
-// One pass over the statements. Loads and stores are looked at as a warp issues them: 32 addresses, the sectors and
-// banks that they touch.
+// One pass over the statements.
 #include "codegen/tune/gpu/clock_model.h"
 
 #include <fmt/format.h>
@@ -17,12 +16,12 @@
 #include "codegen/nest/ring.h"
 #include "codegen/nest/thread_digits.h"
 #include "codegen/tune/gpu/accumulator_registers.h"
-#include "codegen/tune/gpu/bank_conflicts.h"
 #include "codegen/tune/gpu/gpu_clocks.h"
 #include "codegen/tune/gpu/instruction_count.h"
 #include "codegen/tune/gpu/memory_traffic.h"
 #include "codegen/tune/gpu/open_steps.h"
 #include "codegen/tune/gpu/thread_loop.h"
+#include "codegen/tune/gpu/warp_request.h"
 #include "ir/ceil_div.h"
 #include "ir/combine.h"
 #include "ir/walk.h"
@@ -150,19 +149,23 @@ class ClockModel {
         chain / chains_per_thread(s, loops) * kArithmeticLatency * step * iterations_to(loops, s.own_depth);
     for (const ThreadLoop& t : loops) {
       if (!t.own || t.digits.empty()) continue;
-      // Threads of a warp exchange results by shuffles, others through shared memory (emit/thread_reduce.cpp).
+      // Threads of a warp exchange results by shuffles, others through shared memory (emit/thread_reduce.cpp), many at
+      // a time.
       const auto [count, stride, distance] = t.digits[0];
       const bool warps = schedule_.threads % kWarp == 0 && stride < kWarp;
       const double near = warps ? std::min(count, kWarp / stride) : 1, far = count / near;
-      double instructions = (std::log2(near) + 1) * (1 + step), join = (std::log2(near) + 1) * (kShuffle + step);
+      const double steps = std::log2(near) + 1, lanes = t.lanes;
+      double instructions = steps * (1 + step) * lanes, join = steps * (kShuffle + step);
       if (far > 1) {
-        instructions += far * (1 + step);
-        join += 2 * kBarrier + kSharedLatency + far * (1 + step);
-        passes_ += (far + 1) * results * outside;
-        exchanged_ = std::max(exchanged_, static_cast<double>(schedule_.threads) * kExchangeBytes);
+        const double bytes = static_cast<double>(schedule_.threads) * kExchangeBytes * lanes;
+        const double together = std::max(1.0, std::floor(kReductionScratchBytes / bytes));
+        instructions += 1 + far + far * step * lanes;
+        join += std::ceil(results / together) * (2 * kBarrier + kSharedLatency);
+        passes_ += (far + 1) * lanes * results * outside;
+        exchanged_ = std::max(exchanged_, bytes * std::min(results, together));
       }
       instructions_ += instructions * results * outside;
-      latency += join * results * outside;  // one result after the other
+      latency += (join + instructions * results) * outside;
     }
     return latency;
   }
@@ -205,8 +208,8 @@ class ClockModel {
       if (matrix) {
         const double fragments = iterations * elements / (rows ? kMmaRows.warp.copies * step : step);
         const auto named = matrix_loops(s, loops, rows, !(matrix == s.loops.back().range));
-        const double passes =
-            passes_of(*tile, named, static_cast<int64_t>(size_of(n->dtype)), matrix_row(n->dtype)) / (rows ? 1 : 2);
+        const AccessWidth row{static_cast<int64_t>(size_of(n->dtype)), matrix_row(n->dtype)};
+        const double passes = request_of(*tile, named, schedule_.threads, row).passes / (rows ? 1 : 2);
         instructions_ += fragments * (1 + kAddressInstructions);
         passes_ += fragments * passes;
         reading = std::max(reading, kSharedLatency + passes * fragments / iterations);
@@ -270,20 +273,12 @@ class ClockModel {
     if (fresh) it->second = offset_of(access);
     return it->second;
   }
-  /// The element that an access touches where ranges have these values; nullopt if other numbers decide it as well.
-  std::optional<int64_t> element_at(UOp access, const std::function<int64_t(UOp)>& value_of_range) {
-    int64_t sum = 0;
-    for (const ir::LinearTerm& t : offset_expr(access).terms) {
-      const std::optional<int64_t> value = index_at(t.atom, value_of_range);
-      if (!value) return {};
-      sum += t.factor * *value;
-    }
-    return sum;
-  }
   /// Adjacent elements that an access touches along a range, up to `most`.
   int64_t run_along(UOp access, UOp range, int64_t most) {
     if (stride_of(access, range) == 1) return most;
-    const auto at = [&](int64_t i) { return element_at(access, [&](UOp r) { return r == range ? i : int64_t{0}; }); };
+    const auto at = [&](int64_t i) {
+      return element_at(offset_expr(access), [&](UOp r) { return r == range ? i : int64_t{0}; });
+    };
     const std::optional<int64_t> first = at(0);
     int64_t run = 1;
     while (first && run < std::min(most, kSector) && at(run) == *first + run) ++run;
@@ -305,7 +300,9 @@ class ClockModel {
     }
     const double requests = iterations * copies_along(access, loops) / static_cast<double>(vector);
     if (!async || access->op == Op::Load) instructions_ += requests * (1 + kAddressInstructions);
-    const WarpRequest warp = request_of(access, loops, tile, size, vector);
+    const WarpRequest warp = tile ? request_of(*tile, loops, schedule_.threads, {size, vector})
+                                  : request_of(offset_expr(access), loops, schedule_.threads, {size, vector},
+                                               starts_of(access, loops, size));
     passes_ += requests * warp.passes * (tile ? 1 : kL1Pass);
     const double serial = warp.passes * requests / iterations;  // what one warp waits for its own passes
     if (tile) return kSharedLatency + serial;
@@ -329,37 +326,6 @@ class ClockModel {
     const UOp predicate = predicate_of(access);
     return predicate && ranges_.depends(predicate, along) ? v == 1 : offsets_[access.get()].constant % v == 0;
   }
-  struct WarpRequest {
-    double passes = 1, sectors = 1;
-  };
-  WarpRequest request_of(UOp access, const std::vector<ThreadLoop>& loops, const Tile* tile, int64_t size,
-                         int64_t vector) {
-    if (tile) return {passes_of(*tile, loops, size, vector), 0};
-    const int active = std::min(kWarp, schedule_.threads);
-    std::vector<int64_t> at(static_cast<size_t>(active), 0);
-    for (int i = 0; i < active; ++i) {
-      const auto element = element_at(access, [&](UOp r) {
-        const auto loop = std::find_if(loops.rbegin(), loops.rend(), [r](const ThreadLoop& t) { return t.range == r; });
-        return loop == loops.rend() ? 0 : loop->offset(i);
-      });
-      if (!element) return {active / kTagsPerPass, static_cast<double>(active)};
-      at[i] = *element;
-    }
-    const std::vector<int64_t> starts = starts_of(access, loops, size);
-    double sectors = 0, lines = 0;
-    for (const int64_t start : starts) {
-      std::set<int64_t> s, l;
-      for (int64_t a : at)
-        for (int64_t byte = a * size; byte < (a + vector) * size; byte += std::min(kSector, vector * size)) {
-          s.insert(ir::floor_div(start + byte, kSector));
-          l.insert(ir::floor_div(start + byte, kLine));
-        }
-      sectors += static_cast<double>(s.size()) / static_cast<double>(starts.size());
-      lines += static_cast<double>(l.size()) / static_cast<double>(starts.size());
-    }
-    // L1 has the banks of shared memory, and looks up a few lines at a time.
-    return {std::max(static_cast<double>(bank_passes(at, vector, size)), lines / kTagsPerPass), sectors};
-  }
   /// Where requests of different iterations begin, as bytes: 0, and a step of each loop that is no whole sectors.
   std::vector<int64_t> starts_of(UOp access, const std::vector<ThreadLoop>& loops, int64_t size) {
     std::vector<int64_t> starts{0};
@@ -371,24 +337,6 @@ class ClockModel {
     return starts;
   }
 
-  /// Passes over the banks for one element or vector of each thread of a warp.
-  double passes_of(const Tile& tile, const std::vector<ThreadLoop>& loops, int64_t size, int64_t vector) const {
-    std::vector<int64_t> at;
-    for (int i = 0; i < std::min(kWarp, schedule_.threads); ++i) {
-      int64_t row = 0, column = 0;
-      for (const ThreadLoop& t : loops)
-        for (size_t d = 0; d < tile.dims.size(); ++d)
-          (d + 1 == tile.dims.size() ? column : row) += tile.dims[d].stride_along(t.range) * t.offset(i);
-      if (tile.swizzle_period) {
-        const TileCopy& copy = *tile.tile_copy;
-        const int64_t pitch = std::max<int64_t>(tile.dims[tile.dims.size() - 2].stride, 1);
-        const int64_t units = tile.swizzle_period / copy.swizzle_unit;
-        column ^= ir::floor_mod(ir::floor_div(row, pitch * copy.swizzle_rows), units) * copy.swizzle_unit;
-      }
-      at.push_back(row + column);
-    }
-    return static_cast<double>(bank_passes(at, vector, size));
-  }
   /// Bytes of L2 and memory. L1 serves what a block reads again. Returns the share of requests that miss it.
   double add_traffic(UOp access, const std::vector<ThreadLoop>& loops, int64_t size, double requested, double weight) {
     double footprint = static_cast<double>(size), all = footprint;

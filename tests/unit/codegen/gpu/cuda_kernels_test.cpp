@@ -357,3 +357,29 @@ TEST_CASE("a loop tree that lacks a barrier or a part of what is filled ahead is
       })));
   }
 }
+
+TEST_CASE("threads exchange the chains of several results between two barriers", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  constexpr int kRows = 8;
+  KernelHarness b;
+  UOp x = b.buffer(random_array(DType::F32, {kRows, 300}, 1)), sums = b.buffer(Array(DType::F32, {kRows})),
+      tops = b.buffer(Array(DType::I32, {kRows}));
+  UOp i = b.inner(kRows, 0), k = b.over(300, 1);
+  const ReductionTree tree{256, 0};
+  const UOp at = cast(b.at(x, {i, k}) * 100.0, DType::I32);
+  b.stores({b.put(sums, {i}, b.reduce(Combine::Add, {b.at(x, {i, k})}, {k}, tree)),
+            b.put(tops, {i}, b.reduce(Combine::Max, {at}, {k}, tree))});
+  const std::vector<Array> before = b.interpret();
+  // A result takes 128 or 256 threads x 2 or 1 lanes x 4 bytes of the 16 KiB for exchanges.
+  for (const auto& [opts, barriers] : std::vector<std::pair<std::vector<Opt>, int>>{
+           {{codegen::Unroll{0, kRows}, codegen::ThreadBind{1, 256, 1}}, 1},
+           {{codegen::Unroll{0, kRows}, codegen::ThreadBind{1, 128, 1}, codegen::Lanes{1, 2}}, 1},
+           {{codegen::ThreadBind{1, 256, 1}}, 2}}) {
+    INFO(to_string(opts));
+    const runtime::KernelSource source =
+        codegen::generate_source(codegen::normalize(b.kernel, gpu.target()), gpu.target(), opts, {});
+    INFO(source.text);
+    CHECK(count(source.text, "__syncthreads();") == barriers);
+    gpu.compare(b, to_string(opts), *runtime::compile({&source, 1}, gpu.target())[0], before);
+  }
+}
