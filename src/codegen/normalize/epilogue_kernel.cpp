@@ -2,7 +2,7 @@
 #include "codegen/normalize/normalize.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <unordered_map>
 
 #include "codegen/kernel/access.h"
@@ -15,11 +15,18 @@
 namespace sinter::codegen {
 namespace {
 
-bool reads_what_it_writes(UOp sink) {
-  std::set<int64_t> written;
-  for (UOp store : sink->src) written.insert(slot_of(store));
+/// Whether a task may read what another one writes. Each reads the elements that it writes itself, at one index.
+bool reads_other_results(UOp sink) {
+  std::map<int64_t, UOp> written;  // slot -> index; null: several
+  for (UOp store : sink->src) {
+    const auto [it, fresh] = written.try_emplace(slot_of(store), store->src[1]);
+    if (!fresh && !(it->second == store->src[1])) it->second = {};
+  }
   const std::vector<UOp> nodes = ir::topological(sink);
-  return std::ranges::any_of(nodes, [&](UOp n) { return n->op == Op::Load && written.contains(slot_of(n)); });
+  return std::ranges::any_of(nodes, [&](UOp n) {
+    const auto it = n->op == Op::Load ? written.find(slot_of(n)) : written.end();
+    return it != written.end() && !(it->second == n->src[1]);
+  });
 }
 
 /// Ranges of constant size that all stores run over and no REDUCE or SCAN binds, by id. None if a store adds.
@@ -45,7 +52,7 @@ Kernel make_epilogue_kernel(const Kernel& kernel, const runtime::Target& target)
   last.sink = kernel.epilogue_sink;
   last.epilogue_sink = {};
   last.outer.clear();
-  if (!target.cuda() || reads_what_it_writes(last.sink)) return last;
+  if (!target.cuda() || reads_other_results(last.sink)) return last;
   std::unordered_map<UOp, int> places;
   for (UOp r : common_ranges(last.sink)) {
     places[r] = static_cast<int>(last.outer.size());

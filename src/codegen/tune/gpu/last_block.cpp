@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -45,11 +46,17 @@ std::vector<std::vector<Opt>> with_whole_sums(const Kernel& epilogue, const std:
   return out;
 }
 
-/// What the epilogue may be in a block of the main kernel, which has `threads` threads.
+/// Clocks in which one multiprocessor moves what all blocks of a launch move.
+double clocks_on_one(const ClockTerms& t, const runtime::Target& target) {
+  return t.l2 * static_cast<double>(t.blocks) / static_cast<double>(ceil_div(t.blocks, std::max(target.threads, 1)));
+}
+
+/// What the epilogue may be in a block of the main kernel, which has `threads` threads, if it takes `most` clocks.
 std::vector<std::vector<Opt>> lists_in_last_block(const Kernel& epilogue, const std::vector<RankedCandidate>& ranked,
-                                                  int threads) {
+                                                  int threads, double most, const runtime::Target& target) {
   std::vector<std::pair<int, std::vector<Opt>>> found{{1, {}}};  // with the threads that they need
-  for (const RankedCandidate& r : ranked) found.emplace_back(r.terms.threads, r.candidate.opts);
+  for (const RankedCandidate& r : ranked)
+    if (clocks_on_one(r.terms, target) <= most) found.emplace_back(r.terms.threads, r.candidate.opts);
   std::vector<std::vector<Opt>> lists;
   for (auto& [needed, opts] : found) {
     std::set<int> counts{threads};  // all, or some warps
@@ -89,13 +96,14 @@ std::vector<Opt> tune_epilogue(const Kernel& epilogue, const Kernel& main, const
     return std::min(t.resident, resident_by_registers(t.registers, schedule.threads, target)) >=
            std::max(schedule.occupancy, 1);
   };
+  const std::optional<ClockTerms> launch = predict_epilogue(epilogue, alone, *before, target);
+  const double most = launch ? launch->clocks() : std::numeric_limits<double>::max();
   std::optional<std::pair<ClockTerms, std::vector<Opt>>> best;
-  for (std::vector<Opt>& list : lists_in_last_block(epilogue, ranked, schedule.threads)) {
+  for (std::vector<Opt>& list : lists_in_last_block(epilogue, ranked, schedule.threads, most, target)) {
     const std::optional<ClockTerms> terms = predict_epilogue(epilogue, list, *before, target);
     if (terms && fits(*terms) && (!best || terms->clocks() < best->first.clocks())) best = {*terms, std::move(list)};
   }
-  const std::optional<ClockTerms> launch = predict_epilogue(epilogue, alone, *before, target);
-  if (!best || (launch && launch->clocks() < best->first.clocks())) return alone;
+  if (!best || most < best->first.clocks()) return alone;
   if (runtime::logging(3))
     runtime::log(3, fmt::format("{}: in the last block, {}\n  {}", epilogue.name, to_string(best->first),
                                 to_string(best->second)));

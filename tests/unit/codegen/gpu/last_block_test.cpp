@@ -240,6 +240,25 @@ TEST_CASE("an epilogue whose main kernel may have no block is a launch", "[codeg
   }
 }
 
+TEST_CASE("an epilogue has tasks if each reads of its results what it stores itself", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  for (const bool apart : {false, true}) {
+    KernelHarness b = column_sums(6, 5, 40);
+    UOp weights = b.buffer(random_array(DType::F32, {40}, 2)), last = b.inner(40, 3), l = b.over(6, 4);
+    UOp sum = b.reduce(Combine::Add, {b.at(param(b.g(), 1, DType::F32, {6, 40}), {l, last})}, {l});
+    b.kernel.epilogue_sink =
+        sink(b.g(), {b.put(weights, {last}, b.at(weights, {apart ? b.index(39) - last : last}) - sum * 0.5)});
+    const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
+    CHECK(normalized.epilogue_kernel->outer.size() == (apart ? 0 : 1));
+    if (apart) continue;
+    const std::vector<Array> before = b.interpret();
+    const runtime::KernelSource source = codegen::generate_source(
+        normalized, gpu.target(), {codegen::ThreadBind{1, 8, 1}}, {codegen::ThreadBind{0, 8, 1}});
+    CHECK(source.epilogue_blocks == 5);
+    gpu.compare(b, "", *runtime::compile({&source, 1}, gpu.target())[0], before);
+  }
+}
+
 TEST_CASE("an epilogue with barriers runs in some warps of the last block", "[codegen][cuda]") {
   const SimulatedGpu gpu;
   KernelHarness b;  // a sum of six sums
