@@ -90,8 +90,10 @@ class ShareGenerator {
     };
     if (vectors != Vectors::None && std::ranges::none_of(shares_, has_vectors)) return;  // proposed without
     out_.push_back(make_candidate("share", space_, shares_));
-    const std::vector<Opt> unrolled = unroll_chains();
+    const std::vector<Opt> unrolled = unroll_chains(kRowsUnderWay);
     if (!unrolled.empty()) out_.push_back(make_candidate("share", space_, shares_, unrolled));
+    if (const std::vector<Opt> fewer = unroll_chains(kRowsUnderWay / 2); fewer != unrolled)
+      out_.push_back(make_candidate("share", space_, shares_, fewer));
     if (std::vector<Opt> staged = stage_factors(); !staged.empty()) {
       staged.insert(staged.end(), unrolled.begin(), unrolled.end());
       out_.push_back(make_candidate("share", space_, shares_, staged));
@@ -167,16 +169,15 @@ class ShareGenerator {
     return used;
   }
 
-  /// Copies along the innermost reduced ranges of chains. Of a sum down rows, so that several loads are under way.
-  std::vector<Opt> unroll_chains() {
+  /// Copies along the innermost reduced ranges of chains. Of a sum down rows, so that loads of `rows` are under way.
+  std::vector<Opt> unroll_chains(int rows) {
     std::vector<Opt> unrolled;
     for (const StatementAnalysis* w : order_) {
       if (!w->is_reduce() || w->chains() > 1 || w->reduced_ranges.empty()) continue;
       const UOp r = w->reduced_ranges.back();
       if (share_of(r) || find_opt<Unroll>(unrolled, range_id(r))) continue;
       int copies = space_.copies_of_sum(*w);
-      if (copies == 1 && values_of(w->node).size() == 1 && analysis_.size(r) % kRowsUnderWay == 0)
-        copies = kRowsUnderWay;
+      if (copies == 1 && values_of(w->node).size() == 1 && analysis_.size(r) % rows == 0) copies = rows;
       if (copies > 1) unrolled.push_back(Unroll{range_id(r), copies});
     }
     return unrolled;

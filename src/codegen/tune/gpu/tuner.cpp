@@ -22,7 +22,7 @@ constexpr double kSameTime = 1.04;           ///< the model cannot tell predicti
 constexpr double kShorter = 0.5;             ///< of these, a text of at most this share is preferred,
 constexpr double kLongText = 500;            ///< if the other has more instructions than this
 // The same where memory bounds the other, and latencies take a share of its time at most: loads are under way.
-constexpr double kSameCopy = 1.01, kLongCopy = 800, kLatencyShare = .5;
+constexpr double kSameCopy = 1.01, kShorterCopy = .6, kLongCopy = 800, kLatencyShare = .67;
 constexpr size_t kRefined = 8;  ///< of the best candidates: those whose details are looked at
 
 /// The candidates of a kernel, each once, with predictions.
@@ -51,7 +51,8 @@ class Ranking {
       if (r->terms.code < shortest->terms.code &&
           (!memory || (widest_vector(r->candidate) == width && r->terms.latency <= kLatencyShare * r->terms.memory)))
         shortest = r;
-    if (shortest->terms.code <= kShorter * list.front().terms.code) std::rotate(list.begin(), shortest, shortest + 1);
+    if (shortest->terms.code <= (memory ? kShorterCopy : kShorter) * list.front().terms.code)
+      std::rotate(list.begin(), shortest, shortest + 1);
   }
 
   /// Puts a candidate to the front if the model cannot tell it from the fastest.
