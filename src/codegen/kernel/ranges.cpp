@@ -25,21 +25,21 @@ UOp result_of(UOp reduce, int result) {
   return ir::reduce_over(attr.combine, values_of(reduce), ranges_of(reduce), attr.tree, result);
 }
 
-size_t FreeRanges::number(UOp range) { return numbers_.try_emplace(range.get(), numbers_.size()).first->second; }
+size_t FreeRanges::number(UOp range) { return *numbers_.try_emplace(range.get(), numbers_.size()).first; }
 
-const RangeSet& FreeRanges::free(UOp n) {
-  if (auto it = free_.find(n.get()); it != free_.end()) return it->second;
+const RangeSet& FreeRanges::known(UOp n) {
+  if (const RangeSet* set = free_.find(n.get())) return *set;
   auto unknown = [this](UOp u) { return !free_.contains(u.get()); };
   for (UOp u : ir::topological(std::span<const UOp>(&n, 1), unknown)) {
     if (!unknown(u)) continue;
     RangeSet set;
-    for (UOp s : u->src) set |= free_.at(s.get());
+    for (UOp s : u->src) set |= *free_.find(s.get());
     if (u->op == Op::Range) set.set(number(u));
     if (u->op == Op::Reduce)
       for (UOp r : ranges_of(u)) set.reset(number(r));
-    free_.emplace(u.get(), set);
+    free_.try_emplace(u.get(), std::move(set));
   }
-  return free_.at(n.get());
+  return *free_.find(n.get());
 }
 
 }  // namespace sinter::codegen

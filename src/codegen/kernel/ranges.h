@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "codegen/kernel/ir.h"
+#include "ir/node_map.h"
 
 namespace sinter::codegen {
 
@@ -68,14 +68,17 @@ UOp result_of(UOp reduce, int result);
 class FreeRanges {
  public:
   /// The ranges that are free in n.
-  const RangeSet& free(UOp n);
+  RangeSet free(UOp n) { return known(n); }
   /// The range's number: its bit in a RangeSet.
   size_t number(UOp range);
-  bool depends(UOp n, UOp range) { return free(n)[number(range)]; }
+  bool depends(UOp n, UOp range) { return known(n)[number(range)]; }
 
  private:
-  std::unordered_map<ir::Node*, RangeSet> free_;
-  std::unordered_map<ir::Node*, size_t> numbers_;
+  /// Valid until the next call.
+  const RangeSet& known(UOp n);
+
+  ir::NodeMap<RangeSet> free_;
+  ir::NodeMap<size_t> numbers_;
 };
 
 }  // namespace sinter::codegen

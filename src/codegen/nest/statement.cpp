@@ -105,7 +105,7 @@ class StatementBuilder {
 
   std::vector<LoopLevel> loops_of(UOp store) {
     const bool adds = store->integer() != 0;
-    const RangeSet& free = ranges_.free(store);
+    const RangeSet free = ranges_.free(store);
     std::vector<UOp> axes;
     for (const bool outer : {true, false})
       for (const LoopAxis& a : schedule_.axes)
@@ -298,7 +298,7 @@ class StatementBuilder {
   /// Inserts the loops of a REDUCE among those of its user: by ascending id or innermost, then permuted by the
   /// LoopOrder. Returns why the result is illegal, or null.
   const char* place_reduce(Statement& s, bool by_id) {
-    const RangeSet& free = ranges_.free(s.node);
+    const RangeSet free = ranges_.free(s.node);
     auto depends = [&](const LoopLevel& l) { return free[ranges_.number(l.range)]; };
     bool vector = std::ranges::any_of(user_loops_, [&](const LoopLevel& l) { return l.lanes > 1 && depends(l); });
     while (true) {

@@ -28,7 +28,7 @@ UOp needed_predicate(const ir::ElementIndex& at, codegen::FreeRanges& free) {
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t i = 0; i < all.size(); ++i) {
-      const codegen::RangeSet& its = free.free(all[i]);
+      const codegen::RangeSet its = free.free(all[i]);
       if (needed[i] || (its.any() && !(its & loops).any() && !reads(all[i]))) continue;
       loops |= its;
       needed[i] = changed = true;

@@ -4,6 +4,7 @@
 
 #include "catch.h"
 #include "ir/build.h"
+#include "ir/node_map.h"
 #include "ir/tensor_graph.h"
 #include "ir/walk.h"
 #include "sinter/error.h"
@@ -42,6 +43,25 @@ TEST_CASE("views fold, and what lacks axes is repeated along them", "[uop]") {
   CHECK(broadcast_to(one, {2, 3, 4}, {2}) == expand(reshape(one, {3}), {2, 3, 4}, {0, 2}));
   CHECK_THROWS_WITH(expand(x, {2, 3, 4}, {0}), Contains("other sizes than those of its source: [2, 3, 4]"));
   CHECK_THROWS_WITH(broadcast_to(x, {2, 4}, {1}), Contains("to a lower rank"));
+}
+
+TEST_CASE("a map of nodes keeps the first value of each, however many there are", "[uop]") {
+  Arena g;
+  NodeMap<int> map;
+  std::vector<UOp> nodes;
+  for (int i = 0; i < 1000; ++i) nodes.push_back(constant(g, DType::Index, i));
+  CHECK(map.find(nodes[0].get()) == nullptr);
+  for (size_t i = 0; i < nodes.size(); i += 2) {
+    const auto [value, fresh] = map.try_emplace(nodes[i].get(), static_cast<int>(i));
+    CHECK((fresh && *value == static_cast<int>(i)));
+  }
+  CHECK(map.size() == nodes.size() / 2);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const int* found = map.find(nodes[i].get());
+    CHECK((i % 2 == 0 ? found && *found == static_cast<int>(i) : !found));
+  }
+  CHECK_FALSE(map.try_emplace(nodes[2].get(), -1).second);
+  CHECK(*map.find(nodes[2].get()) == 2);
 }
 
 TEST_CASE("walks are told apart beyond 2^32 of them", "[uop]") {
