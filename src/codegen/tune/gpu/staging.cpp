@@ -227,7 +227,9 @@ class LayoutSearch {
       const BankAccess each = bank_access(layout, dtype, walks);
       return times * (kSchedulers * each.passes + each.instructions);
     };
-    const int64_t all = clocks(fills_, fill_) + clocks(reads_, read_) + fills_ * (1 + request_);
+    const int64_t fill = clocks(fills_, fill_) + fills_ * (1 + request_);
+    if (fill >= fewest_) return;
+    const int64_t all = fill + clocks(reads_, read_);
     if (all >= fewest_) return;
     fewest_ = all;
     best = layout;
