@@ -61,11 +61,13 @@ constexpr const char* kByWarps = R"(
 extern "C" __global__ void __launch_bounds__(32) {name}(unsigned* error, const unsigned* p0, unsigned* p1) {{
   const unsigned g = threadIdx.x / 4, t = threadIdx.x % 4;
   const unsigned* x = p0 + (blockIdx.x * 8 + g) * 17;
-  const float c0 = g == 2 * t ? __uint_as_float(x[16]) : 0, c1 = g == 2 * t + 1 ? __uint_as_float(x[16]) : 0;
-  const auto d = sn_mma_{type}(c0, c1, c0, c1, x[t], x[t], x[4 + t], x[4 + t], x[8 + t], x[12 + t]);
+  float d[4];
+  d[0] = d[2] = g == 2 * t ? __uint_as_float(x[16]) : 0;
+  d[1] = d[3] = g == 2 * t + 1 ? __uint_as_float(x[16]) : 0;
+  sn_mma_{type}(d[0], d[1], d[2], d[3], x[t], x[t], x[4 + t], x[4 + t], x[8 + t], x[12 + t]);
   if (g / 2 != t) return;
-  p1[(blockIdx.x * 8 + g) * 2] = __float_as_uint(d.v[g % 2]);
-  p1[(blockIdx.x * 8 + g) * 2 + 1] = __float_as_uint(d.v[2 + g % 2]);
+  p1[(blockIdx.x * 8 + g) * 2] = __float_as_uint(d[g % 2]);
+  p1[(blockIdx.x * 8 + g) * 2 + 1] = __float_as_uint(d[2 + g % 2]);
 }}
 )";
 

@@ -31,9 +31,9 @@ class CSpelling {
   std::string lane(const std::string& vector, int lane) const;
   /// A value as held by another lane of the warp.
   std::string shuffle(Type type, const std::string& value, const std::string& lane);
-  /// The four results of a thread after a warp's tile of tensor cores: `args` are the sums, then the words of both
-  /// factors' fragments (codegen/loopschedule/mma_tile.h), which have elements of types a and b.
-  std::string mma(DType a, DType b, std::span<const std::string> args);
+  /// A statement that adds a warp's tile of tensor cores to four sums of each thread: `args` are these, lvalues, then
+  /// the words of both factors' fragments (codegen/loopschedule/mma_tile.h), which have elements of types a and b.
+  std::string add_mma(DType a, DType b, std::span<const std::string> args);
   /// A sum after one step of a tensor core: `args` are the sum, then the elements of both factors.
   std::string mma_step(DType factor, std::span<const std::string> args);
   /// Words of `count` matrices of 8 rows of 16 bytes in shared memory, whose addresses the threads of a warp give.

@@ -48,6 +48,7 @@ CStyleRenderer::CStyleRenderer(const Instructions& code, const runtime::Target& 
       uses_(code.insts.size(), 0),
       home_(code.insts.size(), -1),
       user_(code.insts.size(), kNone),
+      in_place_(code.insts.size(), false),
       induction_(code.insts.size(), false),
       text_(code.insts.size()) {
   for (size_t b = 0; b < code_.blocks.size(); ++b)
@@ -58,6 +59,7 @@ CStyleRenderer::CStyleRenderer(const Instructions& code, const runtime::Target& 
         user_[s] = id;
       }
     }
+  find_mma_in_place();
 }
 
 KernelText CStyleRenderer::run() {
@@ -140,6 +142,33 @@ std::string CStyleRenderer::element(int64_t slot, Id address, Type type, bool wr
   return fmt::format("(p{} + {})[{}]", slot, fmt::join(sum, " + "), last);
 }
 
+void CStyleRenderer::find_mma_in_place() {
+  std::vector<int> back(code_.insts.size(), 0);  // results of a tile that go where its sum came from
+  for (const auto& block : code_.blocks)
+    for (Id id : block) {
+      const Inst& write = code_[id];
+      if (write.code != InstCode::AccumulatorWrite || write.src.size() != 2) continue;
+      const Inst& part = code_[write.src[1]];
+      if (part.code != InstCode::Part || code_[part.src[0]].code != InstCode::Mma || uses_[write.src[1]] != 1) continue;
+      const Id sum = code_[part.src[0]].src[static_cast<size_t>(part.imm)];
+      const bool same = code_[sum].code == InstCode::AccumulatorRead && code_[sum].src[0] == write.src[0];
+      if (same && code_[sum].src.size() == 1 && uses_[sum] == 1 && ++back[part.src[0]] == code_[part.src[0]].type.lanes)
+        in_place_[part.src[0]] = true;
+    }
+}
+
+/// Adds to the accumulators themselves, or to copies of them.
+void CStyleRenderer::mma(Id id) {
+  const Inst& n = code_[id];
+  std::vector<std::string> args = operands(n.src);
+  if (!in_place_[id]) {
+    const auto sums = static_cast<size_t>(n.type.lanes);
+    define(id, spell_.pack(n.type, {args.begin(), args.begin() + static_cast<std::ptrdiff_t>(sums)}), false);
+    for (size_t i = 0; i < sums; ++i) args[i] = spell_.lane(text(id), static_cast<int>(i));
+  }
+  line(spell_.add_mma(static_cast<DType>(n.imm), static_cast<DType>(n.number.as_int()), args));
+}
+
 void CStyleRenderer::instruction(Id id) {
   const Inst& n = code_[id];
   switch (n.code) {
@@ -176,12 +205,14 @@ void CStyleRenderer::instruction(Id id) {
           false);
     case InstCode::Below: return define(id, spell_.lane_less_than(n.type.lanes, bare(n.src[0])), true);
     case InstCode::Part:
+      if (in_place_[n.src[0]]) {
+        text(id) = text(code_[n.src[0]].src[static_cast<size_t>(n.imm)]);
+        return;
+      }
       if (n.type.lanes > 1) return define(id, spell_.part(n.type, text(n.src[0]), static_cast<int>(n.imm)), false);
       return define(id, spell_.lane(text(n.src[0]), static_cast<int>(n.imm)), true);
     case InstCode::Shuffle: return define(id, spell_.shuffle(n.type, bare(n.src[0]), bare(n.src[1])), false);
-    case InstCode::Mma:
-      return define(id, spell_.mma(static_cast<DType>(n.imm), static_cast<DType>(n.number.as_int()), operands(n.src)),
-                    false);
+    case InstCode::Mma: return mma(id);
     case InstCode::MmaStep: return define(id, spell_.mma_step(code_[n.src.back()].type.dtype, operands(n.src)), false);
     case InstCode::LoadMatrices:
       return define(id, spell_.load_matrices(n.type.lanes, n.number.as_int() != 0, pointer(n.imm, n.src[0])), false);
@@ -206,6 +237,7 @@ void CStyleRenderer::instruction(Id id) {
       return define(id, n.src.size() > 1 ? fmt::format("{}[{}]", text(n.src[0]), bare(n.src[1])) : text(n.src[0]),
                     true);
     case InstCode::AccumulatorWrite:
+      if (n.src.size() == 2 && code_[n.src[1]].code == InstCode::Part && in_place_[code_[n.src[1]].src[0]]) return;
       return line(n.src.size() == 2 ? fmt::format("{} = {};", text(n.src[0]), bare(n.src[1]))
                                     : fmt::format("{}[{}] = {};", text(n.src[0]), bare(n.src[2]), bare(n.src[1])));
     case InstCode::Loop:

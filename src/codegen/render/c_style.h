@@ -70,9 +70,12 @@ class CStyleRenderer {
   void load(Id id);
   void store(const Inst& n);
   void accumulator(Id id);
+  void find_mma_in_place();
+  void mma(Id id);
 
   std::vector<int> uses_, home_;
   std::vector<Id> user_;
+  std::vector<bool> in_place_;   ///< a tile of tensor cores whose sums all go back to the accumulators they came from
   std::vector<bool> induction_;  ///< variable of an innermost loop, or a multiple of it
   std::vector<std::string> text_;
   std::string body_;

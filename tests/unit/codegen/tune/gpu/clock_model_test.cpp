@@ -242,7 +242,7 @@ TEST_CASE("products of short floats get tensor cores, whole matrices and no spil
     CHECK(
         (best.terms.blocks >= 2 * h100().threads || best.terms.blocks * best.terms.resident >= 0.95 * h100().threads));
     const runtime::KernelSource source = codegen::generate_source(kernel, h100(), best.candidate.opts, {});
-    for (const char* part : {"sn_mma_bf16(", "sn_ldmatrix_x4", "sn_copy_async_16(", "cp.async.wait_group"})
+    for (const char* part : {"sn_mma_bf16(acc", "sn_ldmatrix_x4", "sn_copy_async_16(", "cp.async.wait_group"})
       CHECK(source.text.find(part) != std::string::npos);
     CHECK(source.text.find("sn_step_") == std::string::npos);
     check_lint({source}, h100());
