@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "codegen/codegen.h"
 #include "codegen/tune/choose_opts.h"
 #include "ir/denormals.h"
+#include "ir/lists.h"
 #include "ir/origin.h"
 #include "ir/walk.h"
 #include "plan/beam_search.h"
@@ -50,6 +52,17 @@ runtime::KernelSource write_kernel(const schedule::KernelSchedule& scheduled, si
   return codegen::generate_source(normalized, target, opts, codegen::choose_epilogue_opts(normalized, target, opts));
 }
 
+/// Kernels by size, the largest first, so that all threads that write them end at about the same time.
+std::vector<size_t> largest_first(const std::vector<codegen::Kernel>& kernels) {
+  const auto nodes = [](ir::UOp sink) { return sink ? ir::topological(sink).size() : 0; };
+  const std::vector<size_t> sizes =
+      ir::mapped(kernels, [&](const codegen::Kernel& k) { return nodes(k.sink) + nodes(k.epilogue_sink); });
+  std::vector<size_t> order(kernels.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](size_t k) { return std::pair(-static_cast<int64_t>(sizes[k]), k); });
+  return order;
+}
+
 KernelSources write_kernels(const PlanProgram& program, const runtime::Target& target, const OptPolicy& policy) {
   KernelSources out{
       schedule::schedule(program.graph, target, policy.unfused ? schedule::Policy::Unfused : schedule::Policy::Fused),
@@ -65,10 +78,12 @@ KernelSources write_kernels(const PlanProgram& program, const runtime::Target& t
     out.sources[i] = write_kernel(out.scheduled, i, target, policy, found);
     decided[i] = found;
   };
-  if (threads > 1 && kernels > 1)
-    runtime::cpu::run_in_parallel(kernels, threads, write);
-  else
+  if (threads > 1 && kernels > 1) {
+    const std::vector<size_t> order = largest_first(out.scheduled.kernels);
+    runtime::cpu::run_in_parallel(kernels, threads, [&](size_t i) { write(order[i]); });
+  } else {
     for (size_t i = 0; i < kernels; ++i) write(i);
+  }
   out.decided = std::ranges::all_of(decided, [](uint8_t d) { return d; });
   return out;
 }
