@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "codegen/nest/loop_tree.h"
+#include "codegen/tune/gpu/gpu_clocks.h"
 #include "codegen/tune/heuristic/materialize_rows.h"
 #include "runtime/base/log.h"
 
@@ -114,6 +115,16 @@ std::vector<Materialize> share_tiles(const Kernel& kernel, std::vector<Materiali
   return values;
 }
 
+/// Clocks that a kernel takes at least if threads compute the steps of tensor cores, by a lenient estimate: predicates
+/// may leave out most of them.
+double clocks_without_tensor_cores(const TuneSpace& space) {
+  constexpr double kLeftOut = 8;
+  double products = 0;
+  for (const StatementAnalysis& w : space.analysis.statements())
+    if (w.is_reduce() && w.node->reduction().tree.mma) products += w.iterations;
+  return products * kStepInstructions / (kLeftOut * 4 * kWarp * std::max(space.target.threads, 1));
+}
+
 /// Blocks that a multiprocessor holds if a thread takes somewhat more registers than predicted: ptxas, which likes to
 /// take all that it may, is held to the number that the prediction rests on, without being made to spill.
 int occupancy_of(const ClockTerms& terms, const runtime::Target& target) {
@@ -128,27 +139,28 @@ int occupancy_of(const ClockTerms& terms, const runtime::Target& target) {
 }  // namespace
 
 std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime::Target& target) {
-  std::vector<Candidate> all;
   std::deque<TuneSpace> spaces;  // candidates that can be refined refer to theirs
-  const auto propose = [&](std::vector<Materialize> values) {
-    TuneSpace& space = spaces.emplace_back(kernel, target, share_tiles(kernel, std::move(values)));
-    propose_shares(space, all);
-    propose_products(space, all);
-    propose_windows(space, all);
-    propose_window_sums(space, all);
-    propose_mma(space, all);
-    propose_transposes(space, all);
-  };
   const std::vector<Materialize> rows = legal_materializations(kernel, target, target.shared / 2);
-  propose(rows);
-  propose_mma_pairs(spaces.emplace_back(kernel, target, std::vector<Materialize>{}), all);  // registers hold the values
+  spaces.emplace_back(kernel, target, share_tiles(kernel, rows));
   for (const std::vector<Materialize>& parts : partial_sums(spaces.front())) {
     std::vector<Materialize> values = rows;
     values.insert(values.end(), parts.begin(), parts.end());
-    if (is_legal(kernel, {values.begin(), values.end()})) propose(std::move(values));
+    if (is_legal(kernel, {values.begin(), values.end()}))
+      spaces.emplace_back(kernel, target, share_tiles(kernel, std::move(values)));
   }
   Ranking ranking(kernel, target);
-  ranking.add(std::move(all));
+  const auto propose = [&](const auto&... generators) {
+    std::vector<Candidate> all;
+    for (TuneSpace& space : spaces) (generators(space, all), ...);
+    ranking.add(std::move(all));
+  };
+  propose(propose_mma);
+  TuneSpace without_rows(kernel, target, {});  // registers hold the values
+  std::vector<Candidate> pairs;
+  propose_mma_pairs(without_rows, pairs);
+  ranking.add(std::move(pairs));
+  if (ranking.list.empty() || clocks_without_tensor_cores(spaces.front()) <= kSameTime * ranking.list.front().clocks)
+    propose(propose_shares, propose_products, propose_windows, propose_window_sums, propose_transposes);
   std::vector<Candidate> details;
   size_t refined = 0;
   for (RankedCandidate& r : ranking.list) {
