@@ -1,5 +1,6 @@
 // A CUDA driver with one device, an H100 that computes nothing: memory is addresses alone, launches return, results are
 // 0. With it a first step takes what it takes before its launches, planning and NVRTC, on machines without a GPU.
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -87,9 +88,8 @@ DriverApi make_table() {
   t.device_can_access_peer = [](int* can, DeviceNumber, DeviceNumber) { return *can = 0, CudaResult::Success; };
   t.mem_get_info = [](size_t* free, size_t* total) { return *free = *total = kMemory, CudaResult::Success; };
   t.mem_alloc = [](DevicePointer* memory, size_t bytes) {
-    static DevicePointer next = DevicePointer{1} << 40;
-    *memory = next;
-    next += (bytes + 511) / 512 * 512;
+    static std::atomic<DevicePointer> next{DevicePointer{1} << 40};
+    *memory = next.fetch_add((bytes + 511) / 512 * 512);
     return CudaResult::Success;
   };
   t.mem_host_alloc = [](void** memory, size_t bytes, unsigned) {

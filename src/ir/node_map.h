@@ -20,7 +20,7 @@ class NodeMap {
     return cell && cell->node ? &cell->value : nullptr;
   }
   bool contains(const Node* node) { return find(node) != nullptr; }
-  /// The value of a node, and whether it is new: `value`.
+  /// The value of a node, which becomes `value` if it has none, and whether it had none.
   std::pair<T*, bool> try_emplace(const Node* node, T value) {
     if (4 * (used_ + 1) > 3 * cells_.size()) grow();
     Cell* cell = cell_of(node);

@@ -2,6 +2,7 @@
 #include "codegen/emit/reduction_body.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "codegen/emit/memory_access.h"
@@ -26,12 +27,23 @@ bool is_order_free(const Statement& s) {
          !is_float(ir::accumulator_types(s.node)[0]);
 }
 
-/// Whether several threads have chains of a REDUCE.
-bool joins_threads(const Statement& s) {
-  return s.node->reduction().tree.lanes > 1 && s.own_depth < s.loops.size() && s.loops.back().threaded();
+/// The accumulators' dtypes of REDUCEs whose chains threads exchange.
+std::set<DType> exchanged_types(const Statements& statements) {
+  std::set<DType> types;
+  for (const Statement& s : statements.list)
+    if (joins_threads(s))
+      for (const DType d : ir::accumulator_types(s.node)) types.insert(d);
+  return types;
 }
 
 }  // namespace
+
+Accumulators::Accumulators(const Statements& statements, Values& values, BlockWriter& emit, int threads)
+    : statements_(statements),
+      values_(values),
+      emit_(emit),
+      threads_(threads),
+      exchange_bytes_(kReductionScratchBytes / std::max<int64_t>(std::ssize(exchanged_types(statements)), 1)) {}
 
 bool Accumulators::along_lanes(const Statement& s) const {
   return s.own_depth < s.loops.size() && s.loops.back().lanes > 1 && !values_.depends(s.node, s.loops.back().range);
@@ -313,10 +325,10 @@ void Accumulators::finish(int statement) {
     parts.resize(half);
   }
   if (!joins_threads(s)) return record_result(statement, std::move(parts[0]));
-  if (thread_group(s.loops.back()).warps > 1)
+  if (thread_group(s.loops.back()).far > 1)
     open_.push_back({statement, values_.copy(), std::move(parts[0]), {}});
   else
-    record_result(statement, join_warp(s, std::move(parts[0])));
+    record_result(statement, join_near(s, std::move(parts[0])));
 }
 
 /// Combines the lanes of one vector of chains, those of all threads.

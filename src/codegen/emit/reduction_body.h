@@ -15,8 +15,7 @@ namespace sinter::codegen {
 class Accumulators {
  public:
   /// `threads`: of a block.
-  Accumulators(const Statements& statements, Values& values, BlockWriter& emit, int threads)
-      : statements_(statements), values_(values), emit_(emit), threads_(threads) {}
+  Accumulators(const Statements& statements, Values& values, BlockWriter& emit, int threads);
 
   /// The condition under which a carried REDUCE resumes from its home; kNone: never.
   Id resume_condition(int statement);
@@ -54,9 +53,10 @@ class Accumulators {
     ChainState state;
     std::vector<int64_t> places;  ///< of the accumulators in the tiles, elements
   };
-  /// Threads that share a loop: `near` in one warp, `stride` apart, times `warps`.
+  /// Threads that share a loop: `near`, `stride` apart, exchange chains by shuffles, and `far` groups of these through
+  /// shared memory.
   struct ThreadGroup {
-    int stride, near, warps;
+    int stride, near, far;
   };
   struct StateKey {
     int statement;
@@ -80,11 +80,12 @@ class Accumulators {
   void record_result(int statement, ChainState state);
   ThreadGroup thread_group(const LoopLevel& level) const;
   int exchange_slot(DType dtype);
+  Id chain_address(const OpenResult& result, size_t k, Id thread);
   int64_t place_in_tiles(OpenResult& result, std::map<DType, int64_t>& used);
   void store_chains(const OpenResult& result);
   ChainState load_chains(const OpenResult& result, Id thread);
-  ChainState join_warps(const OpenResult& result);
-  ChainState join_warp(const Statement& s, ChainState state);
+  ChainState join_far(const OpenResult& result);
+  ChainState join_near(const Statement& s, ChainState state);
   ChainState shuffle(const ChainState& state, Id lane);
   ChainState emit_combine(const ir::CombineGraph& rule, int lanes, const ChainState& state, const ChainState& other);
   ChainState read_chain(const ChainState& registers, Id cell) const;
@@ -101,6 +102,7 @@ class Accumulators {
   Values& values_;
   BlockWriter& emit_;
   const int threads_;
+  const int64_t exchange_bytes_;  ///< of the tile of each dtype
   std::vector<OpenResult> open_;
   std::map<DType, int> exchanges_;                                         ///< slots for the exchange between threads
   bool exchanged_ = false;                                                 ///< whether the slots were used before

@@ -1,5 +1,6 @@
-// Reductions across threads, by halving, as ReductionTree says: chains of other warps come through shared memory, those
-// of one warp by shuffles. All threads get the result.
+// Reductions across threads, by halving, as ReductionTree says: first through shared memory, then by shuffles within a
+// warp. All threads get the result.
+#include <algorithm>
 #include <bit>
 
 #include "codegen/emit/reduction_body.h"
@@ -16,14 +17,14 @@ Accumulators::ThreadGroup Accumulators::thread_group(const LoopLevel& level) con
   return {stride, near, count / near};
 }
 
-// ---- between warps
+// ---- through shared memory
 int Accumulators::exchange_slot(DType dtype) {
   const auto [it, fresh] = exchanges_.try_emplace(dtype, 0);
   if (fresh) it->second = emit_.add_tile(dtype);
   return it->second;
 }
 
-/// Gives each accumulator a place behind those that `used` counts. Returns the bytes that all places take then.
+/// Gives each accumulator a place behind those that `used` counts. Returns the bytes of the fullest tile then.
 int64_t Accumulators::place_in_tiles(OpenResult& result, std::map<DType, int64_t>& used) {
   result.places.clear();
   for (const Id x : result.state) {
@@ -31,19 +32,23 @@ int64_t Accumulators::place_in_tiles(OpenResult& result, std::map<DType, int64_t
     result.places.push_back(used[type.dtype]);
     used[type.dtype] += int64_t{1} * threads_ * type.lanes;
   }
-  int64_t bytes = 0;
-  for (const auto& [dtype, elements] : used) bytes += elements * static_cast<int64_t>(size_of(dtype));
-  return bytes;
+  int64_t most = 0;
+  for (const auto& [dtype, elements] : used) most = std::max(most, elements * static_cast<int64_t>(size_of(dtype)));
+  return most;
+}
+
+Id Accumulators::chain_address(const OpenResult& result, size_t k, Id thread) {
+  const Id first = emit_.index(Op::Mul, thread, emit_.number(emit_.type(result.state[k]).lanes));
+  return emit_.index(Op::Add, first, emit_.number(result.places[k]));
 }
 
 void Accumulators::store_chains(const OpenResult& result) {
   const Id me = thread_digit(emit_, 1, threads_);
   for (size_t k = 0; k < result.state.size(); ++k) {
     const Type type = emit_.type(result.state[k]);
-    const Id at =
-        emit_.index(Op::Add, emit_.index(Op::Mul, me, emit_.number(type.lanes)), emit_.number(result.places[k]));
-    emit_.enlarge(exchange_slot(type.dtype), result.places[k] + int64_t{1} * threads_ * type.lanes);
-    emit_.insert_here({InstCode::Store, {}, {at, result.state[k]}, exchange_slot(type.dtype)});
+    const int slot = exchange_slot(type.dtype);
+    emit_.enlarge(slot, result.places[k] + int64_t{1} * threads_ * type.lanes);
+    emit_.insert_here({InstCode::Store, {}, {chain_address(result, k, me), result.state[k]}, slot});
   }
 }
 
@@ -51,22 +56,20 @@ Accumulators::ChainState Accumulators::load_chains(const OpenResult& result, Id 
   ChainState state;
   for (size_t k = 0; k < result.state.size(); ++k) {
     const Type type = emit_.type(result.state[k]);
-    const Id at =
-        emit_.index(Op::Add, emit_.index(Op::Mul, thread, emit_.number(type.lanes)), emit_.number(result.places[k]));
-    state.push_back(emit_.insert_here({InstCode::Load, type, {at}, exchange_slot(type.dtype)}));
+    state.push_back(
+        emit_.insert_here({InstCode::Load, type, {chain_address(result, k, thread)}, exchange_slot(type.dtype)}));
   }
   return state;
 }
 
-/// Combines the chains of threads in other warps, at the same place of each warp.
-Accumulators::ChainState Accumulators::join_warps(const OpenResult& result) {
+Accumulators::ChainState Accumulators::join_far(const OpenResult& result) {
   const Statement& s = at(result.statement);
-  const auto [stride, near, warps] = thread_group(s.loops.back());
+  const auto [stride, near, far] = thread_group(s.loops.back());
   const int64_t apart = int64_t{1} * stride * near;
   const Id first = emit_.index(Op::Sub, thread_digit(emit_, 1, threads_),
-                               emit_.index(Op::Mul, thread_digit(emit_, stride * near, warps), emit_.number(apart)));
+                               emit_.index(Op::Mul, thread_digit(emit_, stride * near, far), emit_.number(apart)));
   std::vector<ChainState> parts;
-  for (int j = 0; j < warps; ++j)
+  for (int j = 0; j < far; ++j)
     parts.push_back(load_chains(result, emit_.index(Op::Add, first, emit_.number(j * apart))));
   const ir::CombineGraph& merge = lowered_combine(s).merge;
   for (; parts.size() > 1; parts.resize(parts.size() / 2))
@@ -79,7 +82,7 @@ void Accumulators::join_threads() {
   for (size_t begin = 0, end = 0; begin < open_.size(); begin = end) {
     std::map<DType, int64_t> used;
     place_in_tiles(open_[end++], used);
-    while (end < open_.size() && place_in_tiles(open_[end], used) <= kReductionScratchBytes) ++end;
+    while (end < open_.size() && place_in_tiles(open_[end], used) <= exchange_bytes_) ++end;
     if (exchanged_ || emit_.in_loop())
       emit_.insert_here({InstCode::Barrier, {}, {}});  // all threads have read the previous exchange
     exchanged_ = true;
@@ -89,21 +92,21 @@ void Accumulators::join_threads() {
       const OpenResult& result = open_[i];
       values_.set_statement(at(result.statement));
       values_.set_copy(result.copy);
-      record_result(result.statement, join_warp(at(result.statement), join_warps(result)));
+      record_result(result.statement, join_near(at(result.statement), join_far(result)));
     }
     values_.set_copy({});
   }
   open_.clear();
 }
 
-// ---- within one
+// ---- by shuffles
 Accumulators::ChainState Accumulators::shuffle(const ChainState& state, Id lane) {
   return ir::mapped<ChainState>(state,
                                 [&](Id x) { return emit_.insert_here({InstCode::Shuffle, emit_.type(x), {x, lane}}); });
 }
 
-Accumulators::ChainState Accumulators::join_warp(const Statement& s, ChainState state) {
-  const auto [stride, near, warps] = thread_group(s.loops.back());
+Accumulators::ChainState Accumulators::join_near(const Statement& s, ChainState state) {
+  const auto [stride, near, far] = thread_group(s.loops.back());
   if (near == 1) return state;
   const ir::CombineGraph& merge = lowered_combine(s).merge;
   const Id me = thread_digit(emit_, 1, threads_);

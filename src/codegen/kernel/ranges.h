@@ -74,7 +74,7 @@ class FreeRanges {
   bool depends(UOp n, UOp range) { return known(n)[number(range)]; }
 
  private:
-  /// Valid until the next call.
+  /// Valid until the next call of it.
   const RangeSet& known(UOp n);
 
   ir::NodeMap<RangeSet> free_;

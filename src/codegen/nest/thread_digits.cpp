@@ -192,11 +192,13 @@ Id leader_predicate(BlockWriter& emit, const Statement& statement, int threads) 
   return ok;
 }
 
+bool joins_threads(const Statement& s) {
+  return s.is_reduce() && s.node->reduction().tree.lanes > 1 && s.own_depth < s.loops.size() &&
+         s.loops.back().threaded();
+}
+
 bool reduces_across_threads(const Statements& statements) {
-  return std::ranges::any_of(statements.list, [](const Statement& s) {
-    return s.is_reduce() && s.own_depth < s.loops.size() && s.node->reduction().tree.lanes > 1 &&
-           s.loops.back().threads > 1;
-  });
+  return std::ranges::any_of(statements.list, joins_threads);
 }
 
 bool loads_what_it_stores(const Statement& store, const Statements& statements) {

@@ -17,6 +17,8 @@ Id leader_predicate(BlockWriter& emit, const Statement& statement, int threads);
 
 /// Bytes of a GPU's shared memory that are kept free for reductions across threads, where there are any.
 inline constexpr int64_t kReductionScratchBytes = 16 << 10;
+/// Whether several threads have chains of a REDUCE.
+bool joins_threads(const Statement& s);
 /// Whether threads of a block exchange chains of a reduction.
 bool reduces_across_threads(const Statements& statements);
 

@@ -15,17 +15,15 @@
 namespace sinter::codegen {
 namespace {
 
-/// Whether a task may read what another one writes. Each reads the elements that it writes itself, at one index.
+/// Whether a task may read what another one writes. It may read the element that it writes itself.
 bool reads_other_results(UOp sink) {
-  std::map<int64_t, UOp> written;  // slot -> index; null: several
-  for (UOp store : sink->src) {
-    const auto [it, fresh] = written.try_emplace(slot_of(store), store->src[1]);
-    if (!fresh && !(it->second == store->src[1])) it->second = {};
-  }
+  std::map<int64_t, UOp> written;  // slot -> STORE; null: several
+  for (UOp store : sink->src)
+    if (const auto [it, fresh] = written.try_emplace(slot_of(store), store); !fresh) it->second = {};
   const std::vector<UOp> nodes = ir::topological(sink);
   return std::ranges::any_of(nodes, [&](UOp n) {
     const auto it = n->op == Op::Load ? written.find(slot_of(n)) : written.end();
-    return it != written.end() && !(it->second == n->src[1]);
+    return it != written.end() && !(it->second && std::ranges::equal(indices_of(n), indices_of(it->second)));
   });
 }
 

@@ -64,8 +64,8 @@ void collapse_axes(Kernel& kernel);
 
 /// In:  a kernel with an epilogue.
 /// Out: the epilogue's SINK as a kernel. On a CPU it has no outer ranges: one thread runs it. On a GPU the ranges of
-/// constant size common to all of its stores become outer ranges, so that many blocks share the work, unless one
-/// store reads what another writes. Those that are contiguous are collapsed.
+/// constant size common to all of its stores become outer ranges, so that many blocks share the work, unless a
+/// task may read what another one writes. Those that are contiguous are collapsed.
 Kernel make_epilogue_kernel(const Kernel& kernel, const runtime::Target& target);
 
 }  // namespace sinter::codegen

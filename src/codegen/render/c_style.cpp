@@ -149,11 +149,14 @@ void CStyleRenderer::find_mma_in_place() {
       const Inst& write = code_[id];
       if (write.code != InstCode::AccumulatorWrite || write.src.size() != 2) continue;
       const Inst& part = code_[write.src[1]];
-      if (part.code != InstCode::Part || code_[part.src[0]].code != InstCode::Mma || uses_[write.src[1]] != 1) continue;
-      const Id sum = code_[part.src[0]].src[static_cast<size_t>(part.imm)];
-      const bool same = code_[sum].code == InstCode::AccumulatorRead && code_[sum].src[0] == write.src[0];
-      if (same && code_[sum].src.size() == 1 && uses_[sum] == 1 && ++back[part.src[0]] == code_[part.src[0]].type.lanes)
-        in_place_[part.src[0]] = true;
+      if (part.code != InstCode::Part || uses_[write.src[1]] != 1) continue;
+      const Id tile = part.src[0];
+      if (code_[tile].code != InstCode::Mma || uses_[tile] != code_[tile].type.lanes) continue;
+      const Id sum = code_[tile].src[static_cast<size_t>(part.imm)];
+      const Inst& read = code_[sum];
+      const bool same = read.code == InstCode::AccumulatorRead && read.src.size() == 1 && read.src[0] == write.src[0];
+      const bool together = home_[sum] == home_[tile] && home_[id] == home_[tile];
+      if (same && together && uses_[sum] == 1 && ++back[tile] == code_[tile].type.lanes) in_place_[tile] = true;
     }
 }
 
@@ -161,8 +164,10 @@ void CStyleRenderer::find_mma_in_place() {
 void CStyleRenderer::mma(Id id) {
   const Inst& n = code_[id];
   std::vector<std::string> args = operands(n.src);
-  if (!in_place_[id]) {
-    const auto sums = static_cast<size_t>(n.type.lanes);
+  const auto sums = static_cast<size_t>(n.type.lanes);
+  if (in_place_[id]) {
+    for (size_t i = 0; i < sums; ++i) args[i] = text(code_[n.src[i]].src[0]);
+  } else {
     define(id, spell_.pack(n.type, {args.begin(), args.begin() + static_cast<std::ptrdiff_t>(sums)}), false);
     for (size_t i = 0; i < sums; ++i) args[i] = spell_.lane(text(id), static_cast<int>(i));
   }
@@ -206,7 +211,7 @@ void CStyleRenderer::instruction(Id id) {
     case InstCode::Below: return define(id, spell_.lane_less_than(n.type.lanes, bare(n.src[0])), true);
     case InstCode::Part:
       if (in_place_[n.src[0]]) {
-        text(id) = text(code_[n.src[0]].src[static_cast<size_t>(n.imm)]);
+        text(id) = text(code_[code_[n.src[0]].src[static_cast<size_t>(n.imm)]].src[0]);
         return;
       }
       if (n.type.lanes > 1) return define(id, spell_.part(n.type, text(n.src[0]), static_cast<int>(n.imm)), false);

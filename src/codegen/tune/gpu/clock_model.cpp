@@ -157,11 +157,13 @@ class ClockModel {
       const double steps = std::log2(near) + 1, lanes = t.lanes;
       double instructions = steps * (1 + step) * lanes, join = steps * (kShuffle + step);
       if (far > 1) {
-        const double bytes = static_cast<double>(schedule_.threads) * kExchangeBytes * lanes;
+        double bytes = 0;  // of a result
+        for (const DType d : ir::accumulator_types(s.node)) bytes += static_cast<double>(size_of(d));
+        bytes *= static_cast<double>(schedule_.threads) * lanes;
         const double together = std::max(1.0, std::floor(kReductionScratchBytes / bytes));
         instructions += 1 + far + far * step * lanes;
         join += std::ceil(results / together) * (2 * kBarrier + kSharedLatency);
-        passes_ += (far + 1) * lanes * results * outside;
+        passes_ += (far + 1) * bytes / (kWordBytes * schedule_.threads) * results * outside;
         exchanged_ = std::max(exchanged_, bytes * std::min(results, together));
       }
       instructions_ += instructions * results * outside;
@@ -409,6 +411,7 @@ class ClockModel {
       l2 += t.l2, once += t.once, weighted += t.once * (access.second ? 2 - machine.read_share : machine.read_share);
     }
     terms_.l2 = each * l2 / machine.l2_bytes;
+    terms_.touched = once;
     const bool near = once <= static_cast<double>(target_.l2) / 2;
     terms_.memory = (near ? once / machine.l2_bytes : weighted / machine.memory_bytes) / units;
     const double wave = std::min(blocks, units * std::max<double>(static_cast<double>(resident), 1));

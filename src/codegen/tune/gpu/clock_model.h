@@ -21,6 +21,7 @@ struct ClockTerms {
   double l2 = 0;       ///< bytes between L1 and L2
   double memory = 0;   ///< bytes between L2 and memory
   double reread = 0;   ///< of these, what one wave of blocks read already, and the next one reads again
+  double touched = 0;  ///< bytes of memory that the launch touches, each once
   double latency = 0;  ///< chains of dependent operations in a block, for each wave of blocks
 
   double start = 0;  ///< what stands before all of these: the launch, or the tickets of a last block

@@ -46,7 +46,7 @@ inline constexpr double kMmaClocks = 2.1;  ///< of a tensor core's tile, on all 
 inline constexpr double kMmaLatency = 33;  ///< of a tile, until the next one of a chain
 inline constexpr double kStepInstructions = 60;  ///< for each product, where a thread computes a tensor core's step
 
-inline constexpr double kExchangeBytes = 4;  ///< of a lane, where threads exchange a result
+inline constexpr double kWordBytes = 4;  ///< that a bank of shared memory serves in a pass
 
 /// Terms overlap: the exponent of the norm that joins them. Infinity would be the largest alone.
 inline constexpr double kOverlap = 8;

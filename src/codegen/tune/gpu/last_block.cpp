@@ -46,9 +46,9 @@ std::vector<std::vector<Opt>> with_whole_sums(const Kernel& epilogue, const std:
   return out;
 }
 
-/// Clocks in which one multiprocessor moves what all blocks of a launch move.
+/// Clocks that one multiprocessor takes at least to touch what a launch touches.
 double clocks_on_one(const ClockTerms& t, const runtime::Target& target) {
-  return t.l2 * static_cast<double>(t.blocks) / static_cast<double>(ceil_div(t.blocks, std::max(target.threads, 1)));
+  return t.touched / gpu_clocks(target).l2_bytes;
 }
 
 /// What the epilogue may be in a block of the main kernel, which has `threads` threads, if it takes `most` clocks.

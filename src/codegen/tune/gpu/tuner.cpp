@@ -23,8 +23,10 @@ constexpr double kSameTime = 1.04;           ///< the model cannot tell predicti
 constexpr double kShorter = 0.5;             ///< of these, a text of at most this share is preferred,
 constexpr double kLongText = 500;            ///< if the other has more instructions than this
 // The same where memory bounds the other, and latencies take a share of its time at most: loads are under way.
-constexpr double kSameCopy = 1.01, kShorterCopy = .6, kLongCopy = 800, kLatencyShare = .67;
-constexpr size_t kRefined = 8;  ///< of the best candidates: those whose details are looked at
+constexpr double kSameCopy = 1.01, kLongCopy = 800;
+constexpr double kShorterCopy = .6;    ///< half the rows under way: half the steps, and the exchange of their results
+constexpr double kLatencyShare = .67;  ///< by the model: no kernel with a larger one was measured
+constexpr size_t kRefined = 8;         ///< of the best candidates: those whose details are looked at
 
 /// The candidates of a kernel, each once, with predictions.
 class Ranking {
@@ -75,6 +77,9 @@ class Ranking {
         });
     std::rotate(list.begin(), best, best + 1);
   }
+
+  /// Whether a candidate that takes so many clocks may be one of the fastest.
+  bool has_room_for(double clocks) const { return list.empty() || clocks <= kSameTime * price(list.front()); }
 
   std::vector<RankedCandidate> list;  ///< the fastest first
 
@@ -159,7 +164,7 @@ std::vector<RankedCandidate> rank_candidates(const Kernel& kernel, const runtime
   std::vector<Candidate> pairs;
   propose_mma_pairs(without_rows, pairs);
   ranking.add(std::move(pairs));
-  if (ranking.list.empty() || clocks_without_tensor_cores(spaces.front()) <= kSameTime * ranking.list.front().clocks)
+  if (ranking.has_room_for(clocks_without_tensor_cores(spaces.front())))
     propose(propose_shares, propose_products, propose_windows, propose_window_sums, propose_transposes);
   std::vector<Candidate> details;
   size_t refined = 0;

@@ -14,7 +14,7 @@ const ThreadLoop* innermost_over(const std::vector<ThreadLoop>& loops, UOp range
   return loop == loops.rend() ? nullptr : &*loop;
 }
 
-/// Where each thread of the first warp begins in the first iteration of all loops.
+/// element_at() for each thread of the first warp, in the first iteration of all loops.
 std::optional<std::vector<int64_t>> elements_of_warp(const ir::LinearExpr& offset, const std::vector<ThreadLoop>& loops,
                                                      int threads) {
   std::vector<int64_t> at(static_cast<size_t>(std::min(kWarp, threads)));

@@ -360,7 +360,7 @@ TEST_CASE("a loop tree that lacks a barrier or a part of what is filled ahead is
 
 TEST_CASE("threads exchange the chains of several results between two barriers", "[codegen][cuda]") {
   const SimulatedGpu gpu;
-  constexpr int kRows = 8;
+  constexpr int kRows = 16;
   KernelHarness b;
   UOp x = b.buffer(random_array(DType::F32, {kRows, 300}, 1)), sums = b.buffer(Array(DType::F32, {kRows})),
       tops = b.buffer(Array(DType::I32, {kRows}));
@@ -370,10 +370,12 @@ TEST_CASE("threads exchange the chains of several results between two barriers",
   b.stores({b.put(sums, {i}, b.reduce(Combine::Add, {b.at(x, {i, k})}, {k}, tree)),
             b.put(tops, {i}, b.reduce(Combine::Max, {at}, {k}, tree))});
   const std::vector<Array> before = b.interpret();
-  // A result takes 128 or 256 threads x 2 or 1 lanes x 4 bytes of the 16 KiB for exchanges.
+  // A result takes 128 or 256 threads x 2 or 1 lanes x 4 bytes, and each of two dtypes has 8 KiB for exchanges. All
+  // sums come before all maxima: of 16 rows 8 sums, 8 sums with 8 maxima, 8 maxima.
   for (const auto& [opts, barriers] : std::vector<std::pair<std::vector<Opt>, int>>{
-           {{codegen::Unroll{0, kRows}, codegen::ThreadBind{1, 256, 1}}, 1},
-           {{codegen::Unroll{0, kRows}, codegen::ThreadBind{1, 128, 1}, codegen::Lanes{1, 2}}, 1},
+           {{codegen::Unroll{0, 8}, codegen::ThreadBind{1, 256, 1}}, 2},
+           {{codegen::Unroll{0, 8}, codegen::ThreadBind{1, 128, 1}, codegen::Lanes{1, 2}}, 2},
+           {{codegen::Unroll{0, kRows}, codegen::ThreadBind{1, 256, 1}}, 5},
            {{codegen::ThreadBind{1, 256, 1}}, 2}}) {
     INFO(to_string(opts));
     const runtime::KernelSource source =

@@ -242,21 +242,39 @@ TEST_CASE("an epilogue whose main kernel may have no block is a launch", "[codeg
 
 TEST_CASE("an epilogue has tasks if each reads of its results what it stores itself", "[codegen][cuda]") {
   const SimulatedGpu gpu;
-  for (const bool apart : {false, true}) {
+  const auto normalized = [&](KernelHarness& b, UOp store) {
+    b.kernel.epilogue_sink = sink(b.g(), {store});
+    return codegen::normalize(b.kernel, gpu.target());
+  };
+  const auto tasks = [](const codegen::NormalizedKernel& k) {
+    int64_t all = 1;
+    for (const Dim& d : k.epilogue_kernel->outer) all *= d.value();
+    return all;
+  };
+  const auto sum_of = [](KernelHarness& b, UOp column) {
+    UOp l = b.over(6, 4);
+    return b.reduce(Combine::Add, {b.at(param(b.g(), 1, DType::F32, {6, 40}), {l, column})}, {l});
+  };
+  {
     KernelHarness b = column_sums(6, 5, 40);
-    UOp weights = b.buffer(random_array(DType::F32, {40}, 2)), last = b.inner(40, 3), l = b.over(6, 4);
-    UOp sum = b.reduce(Combine::Add, {b.at(param(b.g(), 1, DType::F32, {6, 40}), {l, last})}, {l});
-    b.kernel.epilogue_sink =
-        sink(b.g(), {b.put(weights, {last}, b.at(weights, {apart ? b.index(39) - last : last}) - sum * 0.5)});
-    const codegen::NormalizedKernel normalized = codegen::normalize(b.kernel, gpu.target());
-    CHECK(normalized.epilogue_kernel->outer.size() == (apart ? 0 : 1));
-    if (apart) continue;
+    UOp weights = b.buffer(random_array(DType::F32, {40}, 2)), c = b.inner(40, 3);
+    const codegen::NormalizedKernel made = normalized(b, b.put(weights, {c}, b.at(weights, {c}) - sum_of(b, c) * 0.5));
+    CHECK(tasks(made) == 40);
     const std::vector<Array> before = b.interpret();
-    const runtime::KernelSource source = codegen::generate_source(
-        normalized, gpu.target(), {codegen::ThreadBind{1, 8, 1}}, {codegen::ThreadBind{0, 8, 1}});
+    const runtime::KernelSource source =
+        codegen::generate_source(made, gpu.target(), {codegen::ThreadBind{1, 8, 1}}, {codegen::ThreadBind{0, 8, 1}});
     CHECK(source.epilogue_blocks == 5);
     gpu.compare(b, "", *runtime::compile({&source, 1}, gpu.target())[0], before);
   }
+  for (const bool apart : {false, true}) {  // in the second dim
+    KernelHarness b = column_sums(6, 5, 40);
+    UOp weights = b.buffer(random_array(DType::F32, {4, 10}, 2)), r = b.inner(4, 3), c = b.inner(10, 5);
+    UOp mine = sum_of(b, r * b.index(10) + c), from = apart ? b.index(9) - c : c;
+    CHECK(tasks(normalized(b, b.put(weights, {r, c}, b.at(weights, {r, from}) - mine))) == (apart ? 1 : 40));
+  }
+  KernelHarness b = column_sums(6, 5, 40);  // of rank 0
+  UOp weight = b.buffer(random_array(DType::F32, {}, 2));
+  CHECK(tasks(normalized(b, b.put(weight, {}, b.at(weight, {}) - sum_of(b, b.index(0))))) == 1);
 }
 
 TEST_CASE("an epilogue with barriers runs in some warps of the last block", "[codegen][cuda]") {
