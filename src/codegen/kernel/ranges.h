@@ -71,7 +71,8 @@ class FreeRanges {
   RangeSet free(UOp n) { return known(n); }
   /// The range's number: its bit in a RangeSet.
   size_t number(UOp range);
-  bool depends(UOp n, UOp range) { return known(n)[number(range)]; }
+  /// Of no range (null) nothing depends.
+  bool depends(UOp n, UOp range) { return range && known(n)[number(range)]; }
 
  private:
   /// Valid until the next call of it.
