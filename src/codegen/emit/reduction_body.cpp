@@ -43,7 +43,7 @@ Accumulators::Accumulators(const Statements& statements, Values& values, BlockWr
       values_(values),
       emit_(emit),
       threads_(threads),
-      exchange_bytes_(kReductionScratchBytes / std::max<int64_t>(std::ssize(exchanged_types(statements)), 1)) {}
+      exchange_bytes_(joint_exchange_bytes(threads) / std::max<int64_t>(std::ssize(exchanged_types(statements)), 1)) {}
 
 bool Accumulators::along_lanes(const Statement& s) const {
   return s.own_depth < s.loops.size() && s.loops.back().lanes > 1 && !values_.depends(s.node, s.loops.back().range);

@@ -17,6 +17,9 @@ Id leader_predicate(BlockWriter& emit, const Statement& statement, int threads);
 
 /// Bytes of a GPU's shared memory that are kept free for reductions across threads, where there are any.
 inline constexpr int64_t kReductionScratchBytes = 16 << 10;
+/// Bytes of it for results that threads of a block exchange together. Of more than 512 threads each has 64 registers,
+/// which the chains of one result fill: 0, one at a time.
+inline int64_t joint_exchange_bytes(int threads) { return threads > 512 ? 0 : kReductionScratchBytes; }
 /// Whether several threads have chains of a REDUCE.
 bool joins_threads(const Statement& s);
 /// Whether threads of a block exchange chains of a reduction.

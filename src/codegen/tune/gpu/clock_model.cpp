@@ -160,7 +160,8 @@ class ClockModel {
         double bytes = 0;  // of a result
         for (const DType d : ir::accumulator_types(s.node)) bytes += static_cast<double>(size_of(d));
         bytes *= static_cast<double>(schedule_.threads) * lanes;
-        const double together = std::max(1.0, std::floor(kReductionScratchBytes / bytes));
+        const double together =
+            std::max(1.0, std::floor(static_cast<double>(joint_exchange_bytes(schedule_.threads)) / bytes));
         instructions += 1 + far + far * step * lanes;
         join += std::ceil(results / together) * (2 * kBarrier + kSharedLatency);
         passes_ += (far + 1) * bytes / (kWordBytes * schedule_.threads) * results * outside;
