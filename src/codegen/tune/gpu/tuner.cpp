@@ -25,7 +25,7 @@ constexpr double kLongText = 500;            ///< if the other has more instruct
 // The same where memory bounds the other, and latencies take a share of its time at most: loads are under way.
 constexpr double kSameCopy = 1.01, kLongCopy = 800;
 constexpr double kShorterCopy = .6;    ///< half the rows under way: half the steps, and the exchange of their results
-constexpr double kLatencyShare = .67;  ///< by the model: no kernel with a larger one was measured
+constexpr double kLatencyShare = .67;  ///< a larger one could decide: the model knows latencies roughly
 constexpr size_t kRefined = 8;         ///< of the best candidates: those whose details are looked at
 
 /// The candidates of a kernel, each once, with predictions.
